@@ -1,0 +1,1 @@
+"""webagent: errands on the web that fail in one place."""
