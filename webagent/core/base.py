@@ -1,0 +1,28 @@
+"""What every noun is made of: a frozen pydantic model that refuses keys it does not know."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+# A JSON value. pydantic's own JsonValue is recursive and costs import time on every model.
+Json: TypeAlias = Any
+
+
+class Frozen(BaseModel):
+    """An immutable value; two with the same fields are equal. Built lazily to keep imports cheap."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", defer_build=True, populate_by_name=True, protected_namespaces=()
+    )
+
+
+class SecretUse(Frozen):
+    """A secret by name, standing where its value will be typed. The value is never in a model."""
+
+    secret: str
+    totp: bool = False
+
+    def __str__(self) -> str:
+        return f"{{{{ secrets.{self.secret}{' | totp' if self.totp else ''} }}}}"

@@ -1,0 +1,116 @@
+"""Which requests a step may send: the guard's rules, as a pure function of policy and request.
+
+The guard of the browser asks this for every document request (frames, popups' first request and
+redirect hops included), for pings and fetches, and for XHR where the policy watches it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from webagent.core.base import Frozen
+from webagent.core.effect import EffectKind
+from webagent.core.expect import url_matches
+
+ResourceKind: TypeAlias = Literal["document", "xhr", "fetch", "ping", "websocket", "other"]
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+HARMLESS_SCHEMES = frozenset({"about", "blob", "data"})
+
+
+class GuardPolicy(Frozen):
+    """What one tab may send at this moment.
+
+    ``origins``: allowed origins (``scheme://host[:port]``). ``named_hosts``: hosts that may resolve
+    to private networks (tests, the demo). ``in_action``: between an action's dispatch and its
+    settling, when a write can be the action's own. ``committing``: the commit's input was sent.
+    ``watch_all``: every request type is looked at (a once step runs, or a secret is on the page).
+    """
+
+    origins: tuple[str, ...]
+    effect: EffectKind = "none"
+    allow_posts: tuple[str, ...] = ()
+    allow_private: bool = False
+    named_hosts: tuple[str, ...] = ()
+    in_action: bool = False
+    committing: bool = False
+    watch_all: bool = False
+
+
+class Request(Frozen):
+    """A request that the page is about to send. ``top``: it loads the tab's own document."""
+
+    method: str
+    url: str
+    kind: ResourceKind
+    top: bool = False
+
+
+def origin_of(url: str) -> str:
+    """``scheme://host[:port]``, default ports left out, in lower case; "" for what has none."""
+    parts = urlsplit(url)
+    if not parts.hostname:
+        return ""
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    default = {"http": 80, "https": 443, "ws": 80, "wss": 443}.get(parts.scheme)
+    try:
+        port = "" if parts.port in (None, default) else f":{parts.port}"
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{host}{port}"
+
+
+def is_private_host(host: str) -> bool:
+    """Whether a host names the machine itself or a private, link-local or reserved network."""
+    name = host.strip("[]").lower().rstrip(".")
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        # Browsers read 127.1, 0x7f.1 and 2130706433 as addresses; a real host has a letter in
+        # its last label.
+        last = name.rsplit(".", 1)[-1]
+        return bool(last) and (last.isdigit() or last.startswith("0x"))
+    return not address.is_global
+
+
+def refusal(policy: GuardPolicy, request: Request) -> str | None:
+    """The rule by which a request is refused, or None when it may go out."""
+    parts = urlsplit(request.url)
+    scheme = parts.scheme.lower()
+    origin = origin_of(request.url)
+    inside = origin in policy.origins
+    if request.kind in ("document", "ping"):
+        if scheme in HARMLESS_SCHEMES and not request.top:
+            return None
+        if request.url in ("about:blank", "about:srcdoc"):
+            return None
+        if scheme not in ("http", "https", "blob"):
+            return f"scheme {scheme or 'unknown'} is not allowed"
+        if scheme != "blob" and not inside:
+            return f"origin {origin or request.url} is outside the step's scope"
+    if scheme in ("http", "https", "ws", "wss") and _unreachable(policy, parts.hostname or ""):
+        return f"{parts.hostname} is on a private network"
+    return _write_refusal(policy, request, inside)
+
+
+def _unreachable(policy: GuardPolicy, host: str) -> bool:
+    return (
+        not policy.allow_private and host not in policy.named_hosts and is_private_host(host)
+    )
+
+
+def _write_refusal(policy: GuardPolicy, request: Request, inside: bool) -> str | None:
+    if request.method in SAFE_METHODS:
+        return None
+    if any(url_matches(glob, request.url) for glob in policy.allow_posts):
+        return None
+    if policy.effect == "none" and request.kind == "document":
+        return f"a step of effect none sends no {request.method} (allow_posts names exceptions)"
+    if policy.effect == "none" and inside and policy.in_action:
+        return f"a step of effect none sends no {request.method} (allow_posts names exceptions)"
+    if policy.watch_all and not inside:
+        return f"a write to {origin_of(request.url)} while secrets or an effect are at stake"
+    return None

@@ -1,0 +1,325 @@
+"""The plug points: small protocols, each with the promises that its contract tests check.
+
+The runtime knows these and nothing of what is behind them; wiring chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from webagent.core.action import Action
+from webagent.core.base import Frozen, Json, SecretUse
+from webagent.core.effect import EffectChange, EffectRow
+from webagent.core.event import Entry, Event
+from webagent.core.expect import Expectation, Finding
+from webagent.core.page import Drift, Observation, Outcome
+from webagent.core.plan import BrowserOptions, Plan, PlanStep
+from webagent.core.request_rules import GuardPolicy
+from webagent.core.revision import Revision
+
+# Called right before an action's input is sent; only when it returns may the input go out.
+Dispatched: TypeAlias = Callable[[], Awaitable[None]]
+StorageState: TypeAlias = dict[str, Json]
+
+
+class Runner(Frozen):
+    """Who holds a run: enough to know, on the same host, whether they are still there."""
+
+    host: str
+    boot: str
+    pid: int
+    started: float
+    browser_pid: int | None = None
+    browser_started: float | None = None
+
+
+class Lease(Frozen):
+    """The right to append to a run's journal. A larger epoch ends all smaller ones."""
+
+    run: str
+    epoch: int
+    runner: Runner
+    previous: Runner | None = None
+
+
+class RunSummary(Frozen):
+    """One line of ``runs``. ``status``: running, parked, or how it finished."""
+
+    run: str
+    recipe_id: str
+    errand: str
+    status: str
+    started_at: str
+    updated_at: str
+    events: int
+    held: bool = False
+    recipe_file: str = ""
+
+
+class Store(Protocol):
+    """Journal, leases and effects, kept together because they change together.
+
+    1. `append` keeps all events and effect changes, or none.
+    2. `append` raises LeaseLost when the lease's epoch is not the run's newest, SequenceConflict when
+       ``after`` is not the number of the last event, EffectConflict when a change's row is in another
+       state than it expects.
+    3. What `append` returned for survives SIGKILL of this process at once (and power loss when
+       ``durable``).
+    4. `acquire` gives one holder at a time: it raises RunBusy while a lease is neither expired nor
+       its holder known to be gone; the epoch grows by one each time.
+    5. Entries come back in order, equal to what went in.
+    6. No two rows have one effect key.
+    """
+
+    async def create(self, run: str, recipe_id: str, errand: str, recipe_file: str = "") -> None:
+        """Make a run with an empty journal."""
+        ...
+
+    async def acquire(self, run: str, runner: Runner) -> Lease:
+        """Take the run's lease: raises RunBusy or UnknownRun."""
+        ...
+
+    async def renew(self, lease: Lease, runner: Runner) -> None:
+        """Hold the lease for LEASE_SECONDS more, and note the runner's browser. Raises LeaseLost."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; a lease already lost is not an error."""
+        ...
+
+    async def current_epoch(self, run: str) -> int:
+        """The newest epoch of a run: the guard reads it before a commit's request goes."""
+        ...
+
+    async def append(
+        self,
+        lease: Lease,
+        after: int,
+        events: Sequence[Event],
+        effects: Sequence[EffectChange] = (),
+        *,
+        durable: bool = False,
+    ) -> tuple[Entry, ...]:
+        """Append events after number ``after``; see promises 1 to 3."""
+        ...
+
+    async def entries(self, run: str, after: int = 0) -> tuple[Entry, ...]:
+        """A run's journal from number ``after + 1`` on."""
+        ...
+
+    async def runs(self, recipe_id: str | None = None, limit: int = 100) -> tuple[RunSummary, ...]:
+        """The newest runs first."""
+        ...
+
+    async def find(self, prefix: str) -> str:
+        """The one run whose id begins so, or ``last``. Raises UnknownRun."""
+        ...
+
+    async def last_met(self, recipe_id: str) -> dict[str, Json] | None:
+        """The outputs by step of the newest run of a recipe that finished met."""
+        ...
+
+    async def effect(self, key: str) -> EffectRow | None:
+        """The row of a key."""
+        ...
+
+    async def effects(self, prefix: str = "") -> tuple[EffectRow, ...]:
+        """Rows whose key begins so, newest change first."""
+        ...
+
+    async def settle(self, key: str, happened: bool, by: str, note: str = "") -> EffectRow:
+        """A person's word on an unknown or dispatched effect. Raises EffectConflict or BadInput."""
+        ...
+
+    async def holder(self, run: str) -> Runner | None:
+        """Who holds the run's lease now, if it is live."""
+        ...
+
+    async def request_stop(self, run: str) -> bool:
+        """Ask the holder to park; False when nobody holds the run."""
+        ...
+
+    async def stop_requested(self, run: str) -> bool:
+        """Whether somebody asked since the lease was taken."""
+        ...
+
+    async def save_session(self, run: str, state: StorageState) -> None:
+        """Keep a run's storage state (0600); the next one replaces it."""
+        ...
+
+    async def load_session(self, run: str) -> StorageState | None:
+        """The storage state kept last."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+class Artifacts(Protocol):
+    """Files that belong to a run: screenshots, outlines, downloads.
+
+    1. A name is never overwritten. 2. Nothing is written outside the run's folder.
+    """
+
+    def folder(self, run: str) -> Path:
+        """The run's folder, made if needed (0700)."""
+        ...
+
+    def keep(self, run: str, name: str, content: bytes) -> str:
+        """Write a file under the run; the name it got, relative to the folder."""
+        ...
+
+
+class Tab(Protocol):
+    """One page on which one step works.
+
+    1. `perform` never raises for what a page does: it gives an `Outcome` with a Failure.
+    2. ``dispatched`` is awaited before any input of an acting action is sent, and not at all when
+       the failure's ``dispatched`` is "no".
+    3. No target, or more than one without ``nth``, is a failure; it is never a guess.
+    4. Nothing leaves the policy's origins; what was refused stands in ``happened.refusals``.
+    5. A secret is typed only into a field in a frame of its own origin.
+    6. Every wait ends by the deadline (seconds from now).
+    """
+
+    async def perform(
+        self, action: Action, *, deadline: float, dispatched: Dispatched
+    ) -> Outcome:
+        """Carry out one bound action."""
+        ...
+
+    async def examine(self, expectations: Sequence[Expectation]) -> tuple[Finding, ...]:
+        """What is seen for each expectation right now, without waiting (outputs: an empty one)."""
+        ...
+
+    async def stirred(self, seconds: float) -> None:
+        """Return when the page may have changed (DOM, navigation, response), at most after this."""
+        ...
+
+    async def observe(self, *, evidence: str | None = None) -> Observation:
+        """The facts of the page; with ``evidence`` (a name) a screenshot and outline are kept."""
+        ...
+
+    async def happened(self) -> Outcome:
+        """What took place since the last action's outcome (late responses, dialogs, refusals)."""
+        ...
+
+    async def read_form(self) -> dict[str, Json]:
+        """The fields of the form(s) on the page by accessible name, secrets masked."""
+        ...
+
+    async def set_policy(self, policy: GuardPolicy) -> None:
+        """Replace what this tab may send."""
+        ...
+
+    async def close(self) -> None:
+        """Close the page; closing twice is not an error."""
+        ...
+
+
+class Executor(Protocol):
+    """A browser context for one run.
+
+    1. Tabs share cookies and storage. 2. After `close` no process of it is left. 3. When the browser
+    dies every call of its tabs gives ``page_lost`` and `alive` is False.
+    """
+
+    async def start(self, options: BrowserOptions, storage: StorageState | None) -> None:
+        """Start the browser. ``options`` are bound (secrets resolved by the executor)."""
+        ...
+
+    async def open_tab(self, step: str, policy: GuardPolicy) -> Tab:
+        """A fresh tab for a step."""
+        ...
+
+    async def storage_state(self) -> StorageState:
+        """Cookies, localStorage, IndexedDB, sessionStorage of the context."""
+        ...
+
+    def alive(self) -> bool:
+        """Whether the browser is still there."""
+        ...
+
+    def process(self) -> tuple[int, float] | None:
+        """The browser's process id and start time, when it is local."""
+        ...
+
+    async def close(self) -> None:
+        """End the browser."""
+        ...
+
+
+class Brief(Frozen):
+    """All that a planner or executor is ever told about a step. It holds one step and no other's
+    history; its size does not grow with the plan."""
+
+    step: PlanStep
+    values: dict[str, Json] = {}
+    drift: Drift
+    failed_index: int | None = None
+    reason: str = ""
+    observation: Observation = Observation()
+    tried: tuple[tuple[Action, ...], ...] = ()
+    pages_left: int = 0
+    seconds_left: float = 0.0
+
+
+class Planner(Protocol):
+    """Regenerates one segment from a brief.
+
+    1. It sees nothing but the brief. 2. It answers None rather than guess.
+    """
+
+    async def revise(self, brief: Brief) -> Revision | None:
+        """A revision of the brief's step, or None: "I cannot"."""
+        ...
+
+
+class Secrets(Protocol):
+    """Where secret values come from.
+
+    1. A value is fetched when it is used and never stored. 2. `known` holds every value ever given,
+    for the redactor.
+    """
+
+    async def value(self, use: SecretUse, place: str = "") -> str:
+        """The value (or current TOTP code). Raises SecretMissing."""
+        ...
+
+    def origin(self, name: str, place: str = "") -> str | None:
+        """The only origin on which it may be typed."""
+        ...
+
+    def known(self) -> frozenset[str]:
+        """Every value given out so far."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, so that tests can own it."""
+
+    def now(self) -> datetime:
+        """The present, in UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass (only for Retry-After and settle: what a site or an author asked for)."""
+        ...
+
+
+class Watcher(Protocol):
+    """Sees each entry of a run's journal as it is appended; must not raise."""
+
+    def __call__(self, plan: Plan, entry: Entry) -> None:
+        """One more thing happened."""
+        ...
+
+
