@@ -1,0 +1,1 @@
+"""The real browser; the only package that imports Playwright."""
