@@ -286,11 +286,11 @@ class Secrets(Protocol):
     for the redactor.
     """
 
-    async def value(self, use: SecretUse, place: str = "") -> str:
+    async def value(self, use: SecretUse) -> str:
         """The value (or current TOTP code). Raises SecretMissing."""
         ...
 
-    def origin(self, name: str, place: str = "") -> str | None:
+    def origin(self, use: SecretUse) -> str | None:
         """The only origin on which it may be typed."""
         ...
 

@@ -23,6 +23,8 @@ class SecretUse(Frozen):
 
     secret: str
     totp: bool = False
+    # The sub-plan whose secret this is ("" for the recipe itself): a sub-plan's secrets are its own.
+    place: str = ""
 
     def __str__(self) -> str:
         return f"{{{{ secrets.{self.secret}{' | totp' if self.totp else ''} }}}}"

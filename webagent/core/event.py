@@ -73,6 +73,13 @@ class RunResumed(EventBase):
     budget_added: Json = None
 
 
+class BrowserStarted(EventBase):
+    """A browser was started for this run: pages from before are gone."""
+
+    type: Literal["BrowserStarted"] = "BrowserStarted"
+    version: str = ""
+
+
 class ItemsExpanded(EventBase):
     """The items of a for_each are frozen: (key, value) pairs in order."""
 
@@ -323,6 +330,7 @@ Event: TypeAlias = Annotated[
     RunStarted
     | PlanMade
     | RunResumed
+    | BrowserStarted
     | ItemsExpanded
     | StepStarted
     | ActionDispatched

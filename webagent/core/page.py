@@ -104,7 +104,8 @@ class Outcome(Frozen):
 class Observation(Frozen):
     """What the page looked like: the facts that drift is told from.
 
-    ``status`` is the document's HTTP status (0: none). ``sign_in`` says that a password field is
+    ``status`` is the document's HTTP status (0: none); ``loading``: the document or a navigation is
+    still under way. ``sign_in`` says that a password field is
     shown. ``outline`` is the AI snapshot, redacted, cut to a length; artifacts are names of files
     kept with the run.
     """
@@ -113,6 +114,7 @@ class Observation(Frozen):
     title: str = ""
     status: int = 0
     alive: bool = True
+    loading: bool = False
     sign_in: bool = False
     captcha: bool = False
     retry_after: float | None = None
