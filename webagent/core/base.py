@@ -14,7 +14,13 @@ class Frozen(BaseModel):
     """An immutable value; two with the same fields are equal. Built lazily to keep imports cheap."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", defer_build=True, populate_by_name=True, protected_namespaces=()
+        frozen=True,
+        extra="forbid",
+        defer_build=True,
+        populate_by_name=True,
+        protected_namespaces=(),
+        # A limit may be infinite. As null, the default, its event could never be read again.
+        ser_json_inf_nan="constants",
     )
 
 

@@ -1,0 +1,1 @@
+"""Where journals, leases, effects and files are kept."""
