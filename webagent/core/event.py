@@ -64,13 +64,14 @@ class RunResumed(EventBase):
     """A runner took the run over; whatever was under way was interrupted.
 
     ``keep`` (with an edited recipe): met steps that stay met; None keeps all of them.
+    ``gone_epochs``: epochs whose runner process and browser are known to have ended.
     """
 
     type: Literal["RunResumed"] = "RunResumed"
     runner: str = ""
     plan: Plan | None = None
     keep: tuple[str, ...] | None = None
-    budget_added: Json = None
+    gone_epochs: tuple[int, ...] = ()
 
 
 class BrowserStarted(EventBase):

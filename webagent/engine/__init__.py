@@ -1,0 +1,1 @@
+"""Decisions: pure, synchronous functions of plan and journal. No I/O, no clock, no browser."""

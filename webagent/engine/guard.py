@@ -1,0 +1,67 @@
+"""What a step may send: the policy value that the executor's guard enforces.
+
+Only the value is made here; the rules are `core.request_rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from webagent.core.base import Json
+from webagent.core.errors import ExpressionError
+from webagent.core.expr import render
+from webagent.core.plan import Plan, PlanStep
+from webagent.core.request_rules import GuardPolicy, origin_of
+from webagent.engine.bind import names
+from webagent.engine.state import RunState
+
+
+def origins(state: RunState, node_path: str) -> tuple[str, ...]:
+    """The origins that a node may visit: its scope, else those of its gotos once bound.
+
+    A step that continues another has that step's origins too. A goto that cannot be bound yet (its
+    value is not there) adds nothing, which is the closed side.
+    """
+    plan = state.the_plan
+    found: dict[str, None] = {}
+    for path in plan.chain(plan.step(node_path).path):
+        step = plan.by_path[path]
+        if step.scope.origins is not None:
+            found.update(dict.fromkeys(o.rstrip("/") for o in step.scope.origins))
+            continue
+        values = names(state, node_path if path == plan.step(node_path).path else path)
+        found.update(dict.fromkeys(_goto_origins(step, values)))
+    return tuple(found)
+
+
+def _goto_origins(step: PlanStep, values: Mapping[str, Json]) -> Iterable[str]:
+    probe = step.probe.segment if step.probe is not None else ()
+    for action in (*(step.segment or ()), *probe, *(step.reset or ())):
+        goto = action.action if action.verb == "commit" else action
+        if goto.verb != "goto":
+            continue
+        try:
+            url = render(goto.url, values)
+        except ExpressionError:
+            continue
+        if isinstance(url, str) and (origin := origin_of(url)):
+            yield origin
+
+
+def policy(
+    plan: Plan, step: PlanStep, allowed: tuple[str, ...], named_hosts: tuple[str, ...]
+) -> GuardPolicy:
+    """The policy under which a step's tab begins."""
+    return GuardPolicy(
+        origins=allowed,
+        effect=step.effect,
+        allow_posts=step.allow_posts,
+        allow_private=plan.allow_private,
+        named_hosts=named_hosts,
+        watch_all=step.effect == "once",
+    )
+
+
+def probe_policy(policy_of_step: GuardPolicy) -> GuardPolicy:
+    """The policy of a probe: the same origins, and nothing written."""
+    return policy_of_step.model_copy(update={"effect": "none", "allow_posts": ()})

@@ -1,0 +1,255 @@
+"""The ladder: what is tried, in which order, when a step is not met.
+
+Each rung has a budget of its own (retries, attempts, once for renewing and reopening). A rung that
+the drift does not call for is not taken: a missing target is not cured by signing in again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webagent.core.action import Goto, first_acting
+from webagent.core.event import Judged, Rung
+from webagent.core.limits import ACTION_SECONDS, STEP_ATTEMPTS, STEP_PAGES, STEP_RETRIES, STEP_SECONDS
+from webagent.core.page import Drift
+from webagent.core.plan import Plan, PlanStep
+from webagent.engine.classify import goto_sources, target_sources
+from webagent.engine.state import Node, RunState
+
+# DESIGN section 12, Rungs by drift. `reenter` stands where an in-place rung needs a page and there
+# is none; find_again, regenerate, model and split need a planner and are left out without one.
+RUNGS: dict[Drift, tuple[Rung, ...]] = {
+    "slow": ("wait",),
+    "server_error": ("wait",),
+    "signed_out": ("renew",),
+    "target_missing": ("find_again", "regenerate", "model"),
+    "target_ambiguous": ("find_again", "regenerate", "model"),
+    "page_moved": ("regenerate", "model", "split"),
+    "wrong_page": ("regenerate", "model", "split"),
+    "unexpected_event": ("regenerate", "model", "split"),
+    "output_invalid": ("regenerate", "model"),
+    "page_lost": ("reenter",),
+    "stale_input": ("reopen",),
+    "value_differs": ("ask",),
+    "precondition_unmet": ("ask",),
+    "blocked_by_site": ("ask",),
+    "effect_unknown": ("probe",),
+}
+# One planner call a drift for now; each counts as an entry of the segment.
+REVISIONS = 2
+RENEWALS = 2
+WAIT_SECONDS = 0.5
+LONGEST_WAIT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What this run can do beside the plan: which rungs have something behind them."""
+
+    planner: bool = False
+    unattended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """The next rung for a node. ``target``: the ancestor to reopen or the sign-in to renew."""
+
+    rung: Rung
+    drift: Drift
+    nth: int = 1
+    seconds: float = 0.0
+    redo_from: int | None = None
+    target: str = ""
+    note: str = ""
+
+
+def climb(state: RunState, node: Node, can: Capabilities) -> Climb:
+    """The next rung for a node whose last verdict was not met."""
+    judged = node.judged
+    drift: Drift = node.drift or "wrong_page"
+    if judged is None:
+        return Climb("fail", drift, note="never judged")
+    step = state.the_plan.step(node.path)
+    if judged.judgement == "unknown" and judged.phase == "after" and drift != "page_lost":
+        return Climb("fail", drift, note=node.reason)
+    for rung in RUNGS[drift]:
+        found = _try(rung, state, node, step, judged, can)
+        if found is not None:
+            return found
+    return Climb("fail", drift, note=node.reason)
+
+
+def _try(
+    rung: Rung, state: RunState, node: Node, step: PlanStep, judged: Judged, can: Capabilities
+) -> Climb | None:
+    drift: Drift = node.drift or "wrong_page"
+    used = node.rungs.get(rung, 0)
+    past_commit = node.effect is not None and node.effect.phase in ("dispatched", "confirmed", "unknown")
+    if past_commit:
+        return None
+    match rung:
+        case "wait":
+            return _wait(node, step, judged, used)
+        case "renew":
+            return _renew(state, node, step, used)
+        case "reenter":
+            ok = node.attempt < attempts_of(step) and _may_reenter(step, node)
+            return Climb("reenter", drift, used + 1, redo_from=0) if ok else None
+        case "reopen":
+            ancestor = stale_ancestor(state, node)
+            return None if ancestor is None else Climb("reopen", drift, used + 1, target=ancestor)
+        case "regenerate":
+            ok = can.planner and used < REVISIONS and step.segment is not None
+            return Climb("regenerate", drift, used + 1) if ok else None
+        case _:
+            # ask, for a drift: there is nothing yet that a person's answer could change in place;
+            # resume is the person's way back in. find_again, model, split come with their planners.
+            return None
+
+
+def _wait(node: Node, step: PlanStep, judged: Judged, used: int) -> Climb | None:
+    """Wait and go on in place where nothing was written; else enter again where that may be redone."""
+    drift: Drift = node.drift or "slow"
+    if used >= retries_of(step):
+        return None
+    # What a site asks for with Retry-After is honoured up to a minute; beyond, it is not for us.
+    asked = judged.retry_after
+    if asked is not None and asked > LONGEST_WAIT:
+        return None
+    seconds = asked if asked is not None else WAIT_SECONDS * 2**used if drift == "server_error" else 0.0
+    redo = _redo_in_place(step, judged, drift)
+    if redo is not None:
+        return Climb("wait", drift, used + 1, seconds=seconds, redo_from=redo)
+    if not _may_reenter(step, node):
+        return None
+    return Climb("wait", drift, used + 1, seconds=seconds, redo_from=0)
+
+
+def _redo_in_place(step: PlanStep, judged: Judged, drift: Drift) -> int | None:
+    """From which action to go on in the page as it stands: never across one that was sent."""
+    segment = step.segment or ()
+    index = judged.failed_index
+    if drift == "slow":
+        # Nothing failed but an expectation did not come: only judge again.
+        return len(segment) if index is None else index
+    if index is None:
+        index = len(segment)
+    acting = first_acting(segment)
+    if acting is not None and acting < index:
+        return None
+    for i in range(min(index, len(segment) - 1), -1, -1):
+        if isinstance(segment[i], Goto):
+            return i
+    return None
+
+
+def _may_reenter(step: PlanStep, node: Node) -> bool:
+    """Whether entering from the start redoes no write that may not be redone."""
+    if step.effect in ("none", "repeatable") or not node.writes:
+        return True
+    return step.reset is not None
+
+
+def _renew(state: RunState, node: Node, step: PlanStep, used: int) -> Climb | None:
+    if used >= RENEWALS or not _may_reenter(step, node):
+        return None
+    sign_in = step.sign_in or sign_in_for(state.the_plan, node, step)
+    if sign_in is None:
+        return None
+    return Climb("renew", "signed_out", used + 1, target=sign_in, redo_from=0)
+
+
+def sign_in_for(plan: Plan, node: Node, step: PlanStep) -> str | None:
+    """The one sign_in step that this step needs, directly or not."""
+    del node
+    found = [
+        path
+        for path in (s.path for s in plan.steps if s.do == "sign_in")
+        if step.path in plan.descendants(path)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def stale_ancestor(state: RunState, node: Node) -> str | None:
+    """The one ancestor that read the value which went stale, if it may be reopened.
+
+    From the failing URL or target back through the steps that only pass values on (compare, ask) to
+    the step that read it from a page. Reopened at most once, and never past an effect.
+    """
+    plan = state.the_plan
+    step = plan.step(node.path)
+    index = node.judged.failed_index if node.judged else None
+    sources = target_sources(step, index) or goto_sources(step, index)
+    for source in sources:
+        path = _origin_of_value(state, source)
+        if path is not None and _may_reopen(state, path, step.path):
+            return path
+    return None
+
+
+def _origin_of_value(state: RunState, source: tuple[str, ...]) -> str | None:
+    plan = state.the_plan
+    path, *fields = source
+    step = plan.by_path.get(path)
+    if step is None:
+        return None
+    if step.segment:
+        return path
+    value: object = state.nodes[path].outputs
+    for name in fields:
+        value = value.get(name) if isinstance(value, dict) else None
+    # A compare passes rows on: the one among its sources whose outputs hold this value read it.
+    candidates = [use[0] for use in step.uses if use[0]]
+    for candidate in dict.fromkeys(candidates):
+        if value is not None and _holds_value(state.nodes[candidate].outputs, value):
+            return _origin_of_value(state, (candidate, *fields))
+    return None
+
+
+def _holds_value(tree: object, value: object) -> bool:
+    if tree == value:
+        return True
+    if isinstance(tree, dict):
+        return any(_holds_value(v, value) for v in tree.values())
+    return isinstance(tree, list | tuple) and any(_holds_value(v, value) for v in tree)
+
+
+def _may_reopen(state: RunState, ancestor: str, by: str) -> bool:
+    plan = state.the_plan
+    if state.nodes[ancestor].reopened.get("stale_input", 0) or state.nodes[ancestor].state != "met":
+        return False
+    below = set(plan.descendants(ancestor))
+    between = {p for p in below if by in plan.descendants(p)} | {ancestor, by}
+    for path, node in state.nodes.items():
+        template = path.split("[", 1)[0]
+        if template in between and node.effect is not None and node.effect.phase in (
+            "dispatched", "confirmed", "unknown",
+        ):  # fmt: skip
+            return False
+    return True
+
+
+def attempts_of(step: PlanStep) -> int:
+    """How often the step's segment may be entered."""
+    own = step.attempts if step.attempts is not None else step.budget.attempts
+    return own if own is not None else STEP_ATTEMPTS
+
+
+def retries_of(step: PlanStep) -> int:
+    """How often it may wait and go on in place."""
+    return step.retries if step.retries is not None else STEP_RETRIES
+
+
+def seconds_of(step: PlanStep) -> float:
+    """How long the step may take in all."""
+    return step.budget.seconds if step.budget.seconds is not None else STEP_SECONDS
+
+
+def pages_of(step: PlanStep) -> int:
+    """How many documents the step may load."""
+    return step.budget.pages if step.budget.pages is not None else STEP_PAGES
+
+
+def timeout_of(step: PlanStep) -> float:
+    """How long one action or the expectations of the step are waited for."""
+    return step.timeout if step.timeout is not None else ACTION_SECONDS
