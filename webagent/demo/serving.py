@@ -34,7 +34,7 @@ _START_SECONDS = 10.0
 class _CuttableHTTP(H11Protocol):
     """uvicorn's HTTP, with the transport in the ASGI state: `hang_up` closes it."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         self.app_state = {**self.app_state, "transport": transport}
         super().connection_made(transport)
 

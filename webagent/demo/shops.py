@@ -6,9 +6,9 @@ One class makes both; a `ShopKind` says in what they differ. Orders are in `orde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from starlette.exceptions import HTTPException
@@ -18,67 +18,11 @@ from webagent.demo.catalogue import Product, ShopLetter, products
 from webagent.demo.ledger import Ledger, TransitionLog
 from webagent.demo.ordering import Ordering
 from webagent.demo.shelf import EXPRESS, Shelf
+from webagent.demo.shop_kinds import ACCOUNTS, ALDER, BIRCH, ShopKind
 from webagent.demo.site import TEMPLATES, Answer, Place, Visit, text
+from webagent.demo.switches import Markup
 
 PAGE_SIZE = 10
-
-USER = "kim"
-PASSWORD = "alder-and-birch"
-
-
-@dataclass(frozen=True)
-class Person:
-    """An account's owner; checkout forms are filled with this for those signed in."""
-
-    password: str
-    name: str
-    address: str
-    email: str
-
-
-ACCOUNTS: Mapping[str, Person] = {
-    USER: Person(PASSWORD, "Kim Weber", "Lindenweg 4, 20099 Hamburg", "kim@mail.test"),
-    "lou": Person("wintergreen", "Lou Martin", "Rue du Lac 12, 1003 Lausanne", "lou@mail.test"),
-}
-
-
-@dataclass(frozen=True)
-class ShopKind:
-    """In what the two shops differ."""
-
-    letter: ShopLetter
-    host: str
-    name: str
-    claim: str
-    theme: str
-    require_login: bool
-    first_number: int
-
-    def money(self, amount: Decimal) -> str:
-        """A price as this shop writes it."""
-        if self.letter == "a":
-            return f"€ {amount:.2f}"
-        return f"{amount:.2f} €".replace(".", ",")
-
-
-ALDER = ShopKind(
-    letter="a",
-    host="shop-a.test",
-    name="Alder Supply",
-    claim="Cables and quiet tools since 1987",
-    theme="alder",
-    require_login=True,
-    first_number=10001,
-)
-BIRCH = ShopKind(
-    letter="b",
-    host="shop-b.test",
-    name="Birch & Co",
-    claim="Good things for the desk",
-    theme="birch",
-    require_login=False,
-    first_number=50001,
-)
 
 
 class Shop(Ordering):
@@ -114,12 +58,13 @@ class Shop(Ordering):
     ) -> None:
         self.kind = kind
         self.require_login = kind.require_login if require_login is None else require_login
-        self.folders = {
-            "v1": [TEMPLATES / kind.theme, TEMPLATES],
-            "v2": [TEMPLATES / "redesign", TEMPLATES],
-        }
         shelf = Shelf(products(kind.letter, cheaper), kind.first_number)
         super().__init__(kind.host, ledger, transitions, shelf)
+
+    def folders(self, markup: Markup) -> Sequence[Path]:
+        """Each shop has its own v1; the redesign made them alike."""
+        theme = self.kind.theme if markup == "v1" else "redesign"
+        return [TEMPLATES / theme, TEMPLATES]
 
     def answers(self) -> Sequence[Answer]:
         """Every page and form of the shop."""

@@ -110,8 +110,6 @@ class Site:
     places: ClassVar[Mapping[str, Place]]
     words: ClassVar[Mapping[str, str]] = {}
     """What v2 calls what v1 calls so; words that are missing stay."""
-    folders: Mapping[Markup, Sequence[Path]]
-    """Where the templates of each markup are looked for, in order."""
 
     def __init__(self, host: str, ledger: Ledger, transitions: TransitionLog) -> None:
         self.host = host
@@ -122,7 +120,7 @@ class Site:
         self.weather = Weather()
         self._pages: dict[Markup, Environment] = {
             markup: Environment(
-                loader=FileSystemLoader(list(self.folders[markup])),
+                loader=FileSystemLoader(list(self.folders(markup))),
                 autoescape=True,
                 undefined=StrictUndefined,
                 trim_blocks=True,
@@ -137,6 +135,10 @@ class Site:
     def make_switches(self) -> Switches:
         """The site's faults, all off."""
         return Switches()
+
+    def folders(self, markup: Markup) -> Sequence[Path]:
+        """Where the templates of a markup are looked for, in order."""
+        raise NotImplementedError
 
     def answers(self) -> Sequence[Answer]:
         """Every page and form of the site."""
