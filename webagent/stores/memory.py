@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from webagent.core.base import Json
 from webagent.core.effect import EffectChange, EffectRow
-from webagent.core.errors import SequenceConflict, StoreError
+from webagent.core.errors import StoreError
 from webagent.core.event import Entry, Event
 from webagent.core.limits import LEASE_SECONDS
 from webagent.ports import Clock, Lease, Runner, RunSummary, StorageState
@@ -65,7 +65,7 @@ class MemoryStore:
     async def renew(self, lease: Lease, runner: Runner) -> None:
         """Hold the lease LEASE_SECONDS longer; note the runner's browser. Raises LeaseLost."""
         found = self._run(lease.run)
-        rules.check_epoch(lease, found.epoch, found.holder)
+        rules.check_epoch(lease, found.epoch, held=found.holder is not None)
         found.holder = runner
         found.until = self._clock.now().timestamp() + LEASE_SECONDS
 
@@ -90,11 +90,9 @@ class MemoryStore:
     ) -> tuple[Entry, ...]:
         """Append events after number ``after``; all of it or none."""
         found = self._run(lease.run)
-        rules.check_epoch(lease, found.epoch, found.holder)
+        rules.check_epoch(lease, found.epoch, held=found.holder is not None)
         if after != len(found.lines):
-            raise SequenceConflict(
-                f"The journal of run {lease.run} has {len(found.lines)} events, not {after}."
-            )
+            raise rules.out_of_sequence(lease.run, len(found.lines), after)
         now = self._clock.now()
         changed: dict[str, EffectRow] = {}
         for change in effects:
@@ -106,7 +104,7 @@ class MemoryStore:
         lines = [(lease.epoch, at, bodies.dump(event)) for event in events]
         self._effects.update(changed)
         found.lines += lines
-        found.status = rules.status_after(found.status, events)
+        found.status = rules.status_after(events) or found.status
         found.updated_at = at
         return tuple(
             Entry(seq=after + n, epoch=lease.epoch, at=at, event=event)

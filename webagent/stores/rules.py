@@ -11,7 +11,14 @@ from datetime import UTC, datetime
 
 from webagent.core.base import Json
 from webagent.core.effect import EFFECT_TRANSITIONS, EffectChange, EffectRow, EffectState
-from webagent.core.errors import BadInput, EffectConflict, LeaseLost, RunBusy, UnknownRun
+from webagent.core.errors import (
+    BadInput,
+    EffectConflict,
+    LeaseLost,
+    RunBusy,
+    SequenceConflict,
+    UnknownRun,
+)
 from webagent.core.event import Event, RunFinished, RunParked, RunResumed, RunStarted, StepFinished
 from webagent.ports import Lease, Runner
 
@@ -57,7 +64,7 @@ def unknown_run(run: str) -> UnknownRun:
     return UnknownRun(f"There is no run {run!r} in this store.", hint="See: webagent runs")
 
 
-def check_epoch(lease: Lease, newest: int, holder: Runner | None) -> None:
+def check_epoch(lease: Lease, newest: int, *, held: bool) -> None:
     """Raise LeaseLost unless this lease is the run's newest and was not given back."""
     if lease.epoch != newest:
         raise LeaseLost(
@@ -65,12 +72,13 @@ def check_epoch(lease: Lease, newest: int, holder: Runner | None) -> None:
             f"{lease.epoch}).",
             hint=f"See how it goes on: webagent show {lease.run}",
         )
-    if holder is None:
+    if not held:
         raise LeaseLost(f"The lease on run {lease.run} was given back.")
 
 
-def status_after(status: str, events: Iterable[Event]) -> str:
-    """A run's status once these events are appended: running, parked, or how it finished."""
+def status_after(events: Iterable[Event]) -> str | None:
+    """The status that these events give a run (see RunSummary); None: they change it not."""
+    status: str | None = None
     for event in events:
         match event:
             case RunFinished(status=finished):
@@ -82,6 +90,11 @@ def status_after(status: str, events: Iterable[Event]) -> str:
             case _:  # such as the answer that a person gives to a parked run
                 pass
     return status
+
+
+def out_of_sequence(run: str, found: int, after: int) -> SequenceConflict:
+    """The error for a journal that is longer (or shorter) than its writer knows."""
+    return SequenceConflict(f"The journal of run {run} has {found} events, not {after}.")
 
 
 def met_outputs(events: Iterable[Event]) -> dict[str, Json]:

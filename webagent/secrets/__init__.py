@@ -1,0 +1,1 @@
+"""Where secret values come from."""
