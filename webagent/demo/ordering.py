@@ -21,6 +21,7 @@ from webagent.demo.shelf import Line, Order, Shelf
 from webagent.demo.site import Site, Visit, text
 from webagent.demo.switches import ShopSwitches
 
+NAIVE = ("double_submit_script", "cut_kept_after_write")
 FIELDS = ("name", "address", "email", "delivery")
 
 
@@ -44,11 +45,10 @@ class Ordering(Site):
         self.shelf.reset()
 
     def extra_headers(self) -> list[tuple[bytes, bytes]]:
-        """While answers are cut, connections are not kept.
+        """Under `cut_after_write` connections are not kept.
 
         Chromium sends a request again by itself, POST or not, if a *kept* connection closes
-        without a byte of answer. That would make two orders out of one click; the fault is
-        meant to show what one click does.
+        without a byte of answer: two requests from one click. That has a fault of its own.
         """
         cut = self.switches.order_fault == "cut_after_write"
         return [(b"connection", b"close")] if cut else []
@@ -145,7 +145,7 @@ class Ordering(Site):
         match self.switches.order_fault:
             case "503_after_write":
                 return unavailable()
-            case "cut_after_write":
+            case "cut_after_write" | "cut_kept_after_write":
                 return await hang_up(visit.request)
             case _:
                 return visit.go("thanks", number=order.number)
@@ -153,8 +153,8 @@ class Ordering(Site):
     def _wanted(self, visit: Visit) -> list[Line]:
         owner = visit.session.owner
         lines = self.shelf.lines(owner, self.switches)
-        if not lines and self.switches.order_fault == "double_submit_script":
-            # The shop that submits twice is also the one that does not notice.
+        if not lines and self.switches.order_fault in NAIVE:
+            # The shop to which things are sent twice is also the one that does not notice.
             return self.shelf.again(owner, self.switches)
         return lines
 

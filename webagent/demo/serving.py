@@ -59,10 +59,23 @@ class Hosts:
 
 
 class HostServer:
-    """Sites on one loopback port, with their ledger, log and switches; a context manager."""
+    """Sites on one loopback port, with their ledger, log and switches; a context manager.
+
+    Args:
+        sites: the sites, each of which knows its host.
+        ledger: the ledger into which they write.
+        transitions: the log into which they write.
+        port: the port to take; 0 takes a free one.
+        aliases: further names of sites, name to host.
+    """
 
     def __init__(
-        self, sites: Iterable[Site], ledger: Ledger, transitions: TransitionLog, port: int = 0
+        self,
+        sites: Iterable[Site],
+        ledger: Ledger,
+        transitions: TransitionLog,
+        port: int = 0,
+        aliases: Mapping[str, str] | None = None,
     ) -> None:
         self.sites: dict[str, Site] = {site.host: site for site in sites}
         self.ledger = ledger
@@ -71,7 +84,10 @@ class HostServer:
         self._socket: socket.socket | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._aliases = dict(aliases or {})
         apps: dict[str, ASGIApp] = {**self.sites, CONTROL_HOST: control_app(self)}
+        for alias, host in self._aliases.items():
+            apps[alias] = self.sites[host]
         config = uvicorn.Config(
             Hosts(apps),
             http=_CuttableHTTP,
@@ -87,7 +103,9 @@ class HostServer:
 
     def start(self) -> Self:
         """Listen and serve in a thread; returns when requests are answered."""
-        listening = socket.socket()
+        # The protocol is named because asyncio switches Nagle's delay off only if it is: each
+        # page would take 40 ms more.
+        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", self._wanted_port))
         self._socket = listening
@@ -138,14 +156,18 @@ class HostServer:
         return number
 
     @property
+    def _names(self) -> list[str]:
+        return [*self.sites, *self._aliases]
+
+    @property
     def hosts(self) -> str:
         """The value for WEBAGENT_HOSTS. The control host is left out: pages must not reach it."""
-        return ",".join(f"{host}=127.0.0.1:{self.port}" for host in self.sites)
+        return ",".join(f"{host}=127.0.0.1:{self.port}" for host in self._names)
 
     @property
     def resolver_rules(self) -> str:
         """The value for Chromium's --host-resolver-rules; every other name is not found."""
-        rules = [f"MAP {host}:80 127.0.0.1:{self.port}" for host in self.sites]
+        rules = [f"MAP {host}:80 127.0.0.1:{self.port}" for host in self._names]
         return ", ".join([*rules, "MAP * ~NOTFOUND"])
 
     # --- switches ---

@@ -17,8 +17,16 @@ Face = Literal["v1", "v2", "slow", "flaky"]
 Markup = Literal["v1", "v2"]
 
 OrderFault = Literal[
-    "none", "503_after_write", "cut_after_write", "refuse_422", "double_submit_script"
+    "none",
+    "503_after_write",
+    "cut_after_write",
+    "cut_kept_after_write",
+    "refuse_422",
+    "double_submit_script",
 ]
+"""cut_after_write: the connection closes without an answer; the browser has sent one request.
+cut_kept_after_write: the same on a connection kept from the page before; Chromium then sends
+the POST a second time by itself, below anything that a page or a debugger sees."""
 
 
 class UnknownSwitch(ValueError):
