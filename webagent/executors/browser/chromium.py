@@ -317,4 +317,5 @@ def _why_dead(code: int, said: str) -> str:
     if library := _MISSING_LIBRARY.search(said):
         return f"it does not start: the shared library {library[1]} is missing"
     last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
-    return f"it does not start: exit code {code}" + (f", {last[:200]}" if last else "")
+    end = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    return f"it does not start: {end}" + (f", {last[:200]}" if last else "")

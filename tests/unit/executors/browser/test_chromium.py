@@ -151,6 +151,13 @@ def test_a_browser_that_dies_at_once_is_reported_with_its_last_words(places: Pla
     assert launch.reason == "it does not start: exit code 5, FATAL: no shared memory"
 
 
+def test_a_browser_that_is_ended_by_a_signal_is_reported_with_its_name(places: Places):
+    fake(Path(places.headless_shell[0]))
+    found = find(places=places)
+    executable(found.path, "kill -TRAP $$")
+    assert check_launch(found).reason == "it does not start: ended by SIGTRAP"
+
+
 def test_a_browser_that_says_nothing_is_given_up_at_the_deadline(places: Places):
     fake(Path(places.headless_shell[0]))
     found = find(places=places)
