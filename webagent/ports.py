@@ -212,8 +212,8 @@ class Tab(Protocol):
         """The fields of the form(s) on the page by accessible name, secrets masked."""
         ...
 
-    async def set_policy(self, policy: GuardPolicy) -> None:
-        """Replace what this tab may send."""
+    async def set_policy(self, policy: GuardPolicy, step: str = "") -> None:
+        """Replace what this tab may send; ``step``: the node that goes on in this page now."""
         ...
 
     async def close(self) -> None:

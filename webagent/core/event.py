@@ -261,6 +261,7 @@ class RevisionRefused(EventBase):
     type: Literal["RevisionRefused"] = "RevisionRefused"
     author: str
     reason: str
+    rung: Rung = "regenerate"
 
 
 class GuardRefused(EventBase):

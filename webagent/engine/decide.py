@@ -146,8 +146,12 @@ def next_moves(
     for path in _order(state, wanted):
         node = state.nodes[path]
         moves.extend(_for_node(state, node, can, busy, tabs, now))
+    reopenings = tuple(dict.fromkeys(m for m in moves if isinstance(m, Reopen)))
+    if reopenings:
+        # First what has to run again is open again; then its dependants wait for it by themselves.
+        return reopenings
     if moves:
-        return tuple(dict.fromkeys(moves))
+        return tuple(moves)
     if any(state.nodes[p].state in ("running", "revising") and p not in state.items for p in state.nodes):
         return ()
     return (_end(state, wanted),)

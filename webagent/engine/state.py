@@ -27,6 +27,9 @@ EffectPhase: TypeAlias = Literal[
     "intended", "dispatched", "confirmed", "refused", "unknown", "freed"
 ]
 
+# A rung whose author said "I cannot" is not asked again in this step.
+EXHAUSTED = 1_000
+
 FINAL: frozenset[NodeState] = frozenset({"met", "unmet", "blocked", "skipped", "unknown"})
 
 # Which transitions exist; anything else raises. A final state is left only by a reopening
@@ -98,6 +101,10 @@ class Node:
     tried: tuple[object, ...] = ()
     executions: int = 0
     page_given: bool = False
+
+    def seconds_at(self, now: float) -> float:
+        """Seconds that the step has taken by now (seconds since the epoch)."""
+        return 0.0 if self.started_at is None else max(0.0, now - self.started_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +239,10 @@ def _apply(state: RunState, event: ev.Event, at: float) -> RunState:  # noqa: C9
             return replace(state, parked=event)
         case ev.RunFinished():
             return replace(state, finished=event)
-        case ev.Observed() | ev.RevisionRefused() | ev.GuardRefused() | ev.ModelCalled():
+        case ev.RevisionRefused():
+            node = state.nodes[event.step]
+            return _put(state, replace(node, rungs={**node.rungs, event.rung: EXHAUSTED}))
+        case ev.Observed() | ev.GuardRefused() | ev.ModelCalled():
             return state
         case _:
             assert_never(event)
@@ -297,8 +307,10 @@ def _judged(state: RunState, event: ev.Judged, at: float) -> RunState:
     if node.started_at is not None:
         node = replace(node, seconds=max(node.seconds, at - node.started_at))
     failed = event.judgement != "met" and event.phase in ("after", "before_commit")
-    if failed and node.state == "running":
-        node = replace(_moved(node, "revising"), drift=event.drift, reason=event.reason)
+    if failed and node.state in ("running", "revising"):
+        if node.state == "running":
+            node = _moved(node, "revising")
+        node = replace(node, drift=event.drift, reason=event.reason)
     return _put(state, node)
 
 
@@ -310,6 +322,8 @@ def _climbed(state: RunState, event: ev.RungTaken) -> Node:
         return _moved(node, "running")
     if event.rung in ("renew", "reenter"):
         return _moved(node, "ready")
+    if event.rung == "reopen":
+        return replace(_moved(node, "pending"), judged=None)
     return node
 
 
@@ -418,11 +432,12 @@ def _ready(state: RunState) -> RunState:
     """Pending nodes whose needs are met become ready, and ready ones whose needs are not, pending."""
     plan = state.the_plan
     changed: dict[str, Node] = {}
+    held = _below_reopened(state) if state.any_reopened else frozenset()
     for step in plan.steps:
         node = state.nodes[step.path]
         if node.state not in ("pending", "ready"):
             continue
-        met = all(state.nodes[need].state == "met" for need in step.needs)
+        met = step.path not in held and all(state.nodes[need].state == "met" for need in step.needs)
         if met and step.needs_any:
             states = [state.nodes[need].state for need in step.needs_any]
             met = all(s in FINAL for s in states) and "met" in states
@@ -430,3 +445,13 @@ def _ready(state: RunState) -> RunState:
         if node.state != wanted:
             changed[step.path] = _moved(node, wanted)
     return replace(state, nodes={**state.nodes, **changed}) if changed else state
+
+
+def _below_reopened(state: RunState) -> frozenset[str]:
+    """The descendants of steps that were reopened and are not done again: their values may change."""
+    open_again = [
+        node.path
+        for node in state.nodes.values()
+        if node.reopened and node.state not in FINAL and "[" not in node.path
+    ]
+    return frozenset(path for top in open_again for path in state.the_plan.descendants(top))

@@ -1,0 +1,48 @@
+"""The brief: the one place where what a planner or executor is told about a step is cut.
+
+It holds the step, the values that the step itself refers to, the failure and the segments of this
+step tried before. Nothing of any other step, and nothing that grows with the plan.
+"""
+
+from __future__ import annotations
+
+from webagent.core.base import Json
+from webagent.core.page import Observation
+from webagent.engine.bind import names
+from webagent.engine.ladder import pages_of, seconds_of
+from webagent.engine.state import RunState
+from webagent.ports import Brief
+
+
+def make_brief(state: RunState, node_path: str, observation: Observation, now: float) -> Brief:
+    """All that may be told about a node that is not met. ``now``: seconds since the epoch."""
+    node = state.nodes[node_path]
+    step = state.the_plan.step(node_path)
+    judged = node.judged
+    return Brief(
+        step=step,
+        values=_used_values(state, node_path),
+        drift=node.drift or "wrong_page",
+        failed_index=judged.failed_index if judged is not None else None,
+        reason=node.reason,
+        observation=observation,
+        tried=node.tried,
+        pages_left=max(0, pages_of(step) - node.pages),
+        seconds_left=max(0.0, seconds_of(step) - node.seconds_at(now)),
+    )
+
+
+def _used_values(state: RunState, node_path: str) -> dict[str, Json]:
+    """Just the fields that the step's own expressions name, not whole outputs."""
+    step = state.the_plan.step(node_path)
+    seen = names(state, node_path)
+    found: dict[str, Json] = {}
+    for use in step.uses:
+        path = [use[0].removeprefix(f"{step.place}/"), *use[1:]] if use[0] else list(use[1:])
+        value: Json = seen
+        for part in [piece for name in path for piece in name.split("/")]:
+            value = value.get(part) if isinstance(value, dict) else None
+        found[".".join(path).replace("/", ".")] = value
+    if "item" in seen:
+        found["item"] = seen["item"]
+    return found

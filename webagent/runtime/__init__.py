@@ -1,0 +1,1 @@
+"""The hands: they carry out what the engine decides, through ports. No adapter is named here."""

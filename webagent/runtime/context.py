@@ -1,0 +1,100 @@
+"""What the hands work with: the ports, and the pages that are open."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from webagent.core.base import Json
+from webagent.core.event import Event
+from webagent.core.expect import Verdict
+from webagent.core.page import Response
+from webagent.engine.ladder import Capabilities
+from webagent.ports import Artifacts, Clock, Executor, Planner, Runner, Secrets, Store, Tab
+from webagent.runtime.clock import SystemClock
+from webagent.runtime.journal import Watch
+
+ExecutorFactory = Callable[[str], Executor]
+
+
+@dataclass(frozen=True, slots=True)
+class Deps:
+    """The ports that a runner is given by wiring.
+
+    ``executor`` makes a fresh one for a run (also after the browser died). ``on_failure`` is called
+    with a node before its failed page is closed (``--pause-on-failure``). ``end_runner`` ends what is
+    left of a dead runner on this host and says whether it is known to be gone.
+    """
+
+    store: Store
+    artifacts: Artifacts
+    executor: ExecutorFactory
+    secrets: Secrets
+    runner: Runner
+    redact_text: Callable[[str], str]
+    redact_event: Callable[[Event], Event]
+    planner: Planner | None = None
+    clock: Clock = field(default_factory=SystemClock)
+    watch: tuple[Watch, ...] = ()
+    on_failure: Callable[[str], Awaitable[None]] | None = None
+    end_runner: Callable[[Runner], bool] = lambda _runner: False
+    named_hosts: tuple[str, ...] = ()
+    tabs: int = 4
+
+    def capabilities(self, *, unattended: bool) -> Capabilities:
+        """What the ladder may count on."""
+        return Capabilities(planner=self.planner is not None, unattended=unattended)
+
+
+@dataclass(slots=True)
+class LivePage:
+    """A page that a node works in (or left for a step that continues it)."""
+
+    tab: Tab
+    before: tuple[Verdict, ...] = ()
+    outputs: dict[str, Json] = field(default_factory=dict)
+    responses: list[Response] = field(default_factory=list)
+    commit_from: int | None = None
+
+    def commit_responses(self) -> list[Response]:
+        """What the site answered since the commit's input was sent."""
+        return [] if self.commit_from is None else self.responses[self.commit_from :]
+
+
+@dataclass(slots=True)
+class Pages:
+    """The open pages of a run by node. A page belongs to one node at a time."""
+
+    live: dict[str, LivePage] = field(default_factory=dict)
+
+    def get(self, node: str) -> LivePage | None:
+        """The node's page, if it has one."""
+        return self.live.get(node)
+
+    def hand_over(self, before: str, node: str) -> LivePage | None:
+        """Give the page that a step left to the one that continues it."""
+        page = self.live.pop(before, None)
+        if page is not None:
+            page = LivePage(page.tab)
+            self.live[node] = page
+        return page
+
+    async def close(self, node: str) -> None:
+        """Close a node's page; none is not an error."""
+        page = self.live.pop(node, None)
+        if page is not None:
+            await page.tab.close()
+
+    async def close_all(self) -> None:
+        """Close every page."""
+        for node in list(self.live):
+            await self.close(node)
+
+
+def outputs_by_step(nodes: Mapping[str, object]) -> dict[str, Json]:
+    """Outputs of met nodes (not of single items) by step, as ``last`` will see them."""
+    found: dict[str, Json] = {}
+    for path, node in nodes.items():
+        if "[" not in path and getattr(node, "state", "") == "met":
+            found[path] = dict(getattr(node, "outputs", {}))
+    return found
