@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
+from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
@@ -144,28 +146,34 @@ def secret_use(text: object) -> SecretUse | None:
     return SecretUse(secret=found["name"], totp=bool(found["totp"])) if found else None
 
 
-@lru_cache(maxsize=4096)
-def _expression(source: str) -> Any:
+def _parsed(source: str) -> nodes.Expr:
     if len(source) > MAX_SOURCE:
         msg = f"an expression longer than {MAX_SOURCE} characters"
         raise ExpressionError(msg)
     try:
-        from jinja2.parser import Parser  # noqa: PLC0415 - private to this cache
-
         parser = Parser(_ENV, source, state="variable")
         expr = parser.parse_expression()
         if not parser.stream.eos:
-            msg = f"unexpected {parser.stream.current.value!r}"
+            msg = f"unexpected {parser.stream.current.value!r} in {source.strip()!r}"
             raise ExpressionError(msg)
-        expr.set_environment(_ENV)
-        expr = _Ordering().visit(expr)
-        body: list[nodes.Node] = [
-            nodes.Assign(nodes.Name("result", "store"), expr, lineno=1),
-        ]
-        return _ENV.from_string(nodes.Template(body, lineno=1))
     except TemplateSyntaxError as error:
         msg = f"{error.message} in {source.strip()!r}"
         raise ExpressionError(msg) from error
+    except RecursionError as error:
+        msg = f"nested too deeply: {source.strip()[:60]!r}"
+        raise ExpressionError(msg) from error
+    expr.set_environment(_ENV)
+    return expr
+
+
+@lru_cache(maxsize=4096)
+def _expression(source: str) -> Any:
+    expr = _parsed(source)
+    _allowed(expr, source)
+    body: list[nodes.Node] = [
+        nodes.Assign(nodes.Name("result", "store"), _Ordering().visit(expr), lineno=1),
+    ]
+    return _ENV.from_string(nodes.Template(body, lineno=1))
 
 
 @lru_cache(maxsize=4096)
@@ -174,14 +182,58 @@ def _template(source: str) -> Any:
         msg = f"a template longer than {MAX_SOURCE} characters"
         raise ExpressionError(msg)
     try:
-        tree = _Ordering().visit(_ENV.parse(source))
-        if next(tree.find_all((nodes.For, nodes.Macro, nodes.Import, nodes.Include)), None):
-            msg = "only {{ values }} and {% if %} stand in a recipe's text"
-            raise ExpressionError(msg)
-        return _ENV.from_string(tree)
+        tree = _ENV.parse(source)
+        _allowed(tree, source)
+        return _ENV.from_string(_Ordering().visit(tree))
     except TemplateSyntaxError as error:
         msg = f"{error.message} in {source.strip()!r}"
         raise ExpressionError(msg) from error
+
+
+def _allowed(tree: nodes.Node, source: str) -> None:
+    """Raise for statements that recipes do not have, and for unknown filters and tests."""
+    for node in (tree, *tree.find_all((nodes.Stmt, nodes.Filter, nodes.Test))):
+        if not isinstance(node, nodes.Stmt | nodes.Filter | nodes.Test):
+            continue
+        if isinstance(node, nodes.Stmt):
+            if not isinstance(node, nodes.Output | nodes.If):
+                msg = f"only {{{{ values }}}} and {{% if %}} stand in a recipe: {source.strip()!r}"
+                raise ExpressionError(msg)
+            continue
+        kind = "filter" if isinstance(node, nodes.Filter) else "test"
+        known = _ENV.filters if kind == "filter" else _ENV.tests
+        if node.name not in known:
+            near = get_close_matches(node.name, known, n=1)
+            msg = f"no {kind} named {node.name!r} in {source.strip()!r}"
+            raise ExpressionError(msg, hint=f"did you mean {near[0]!r}?" if near else "")
+
+
+def check_template(source: str) -> None:
+    """Prove a template's syntax without compiling it: checking a recipe must be quick.
+
+    Raises:
+        ExpressionError: it does not parse, or uses what recipes do not have.
+    """
+    if len(source) > MAX_SOURCE:
+        msg = f"a template longer than {MAX_SOURCE} characters"
+        raise ExpressionError(msg)
+    try:
+        _allowed(_ENV.parse(source), source)
+    except TemplateSyntaxError as error:
+        msg = f"{error.message} in {source.strip()!r}"
+        raise ExpressionError(msg) from error
+    except RecursionError as error:
+        msg = f"nested too deeply: {source.strip()[:60]!r}"
+        raise ExpressionError(msg) from error
+
+
+def check_expression(source: str) -> None:
+    """As `check_template`, for a bare expression.
+
+    Raises:
+        ExpressionError: it does not parse, or uses what recipes do not have.
+    """
+    _allowed(_parsed(source), source)
 
 
 def evaluate(source: str, names: Mapping[str, Any], nulls: NullCount | None = None) -> Json:
