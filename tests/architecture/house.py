@@ -35,8 +35,7 @@ _ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"
 _VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "service", "services"}
 _WORLDLY = {
     "now", "utcnow", "today", "open", "print", "input", "uuid1", "uuid4", "read_text", "read_bytes",
-    "write_text", "write_bytes", "exists", "is_file", "is_dir", "iterdir", "glob", "mkdir",
-    "unlink", "getcwd", "cwd", "home", "resolve",
+    "write_text", "write_bytes", "is_file", "is_dir", "iterdir", "mkdir", "unlink", "getcwd", "cwd",
 }  # fmt: skip
 _UNFINISHED = re.compile(r"\b(?:TO[D]O|FIX[M]E|X[X]X)\b")
 _IGNORE = re.compile(r"#\s*(?:noqa|type:\s*ignore)(?P<rest>.*)$")
