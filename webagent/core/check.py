@@ -1,4 +1,4 @@
-"""The rules that a single step must keep, and a recipe's head: what `check` proves beside the graph.
+"""The rules that a single step and a recipe's head must keep: what `check` proves beside the graph.
 
 Each function reports what it finds wrong and goes on. Effects and their guards stand in
 `core.check_effect`.
@@ -121,9 +121,9 @@ def _fits(recipe: Recipe, at: str, name: str, kind: Kind, bounds: Bounds, faults
     """Bounds that a value of this kind can never meet."""
     if kind.name == "list" and (bounds.matches is not None or bounds.contains is not None):
         faults.add(recipe, at, f"{name} is a list: bound its length by min, max", "", "type")
-    wrong = {"list": ("list",), "text": ("string",), "date": ("string",), "number": ("number",),
-             "money": ("money",), "boolean": ("boolean",), "file": ("mapping",)}.get(kind.name)  # fmt: skip
-    if bounds.type is not None and wrong is not None and bounds.type not in wrong:
+    types = {"text": "string", "date": "string", "file": "mapping"}
+    fitting = types.get(kind.name, kind.name)
+    if bounds.type is not None and fitting not in ("any", bounds.type):
         faults.add(recipe, at, f"{name} is read as {kind.name}: it is never {bounds.type}", "",
                    "type")  # fmt: skip
 
@@ -289,7 +289,7 @@ def _secrets(draft: Draft, faults: Faults) -> None:
         elif draft.origins_known and origin not in draft.origins:
             where = ", ".join(sorted(draft.origins))
             faults.add(
-                recipe, at, f"the secret {use.secret!r} is for {origin}, this step works on {where}",
+                recipe, at, f"the secret {use.secret!r} is for {origin}, not for {where}",
                 "a secret is typed on its own origin only", "secret_origin",
             )  # fmt: skip
 

@@ -121,4 +121,4 @@ def _probe(draft: Draft, segment: Sequence[Action], faults: Faults) -> None:
         )  # fmt: skip
     elif lists[0].key is None:
         faults.add(recipe, f"{draft.at}.probe", "the probe's list needs a key",
-                   "the field that tells one from another, such as the order number", "probe")  # fmt: skip
+                   "what tells one from another, such as the order number", "probe")  # fmt: skip

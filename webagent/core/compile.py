@@ -420,6 +420,6 @@ def _last_of(paths: list[str], drafts: dict[str, Draft]) -> list[str]:
         if draft.step.continues:
             names.append(draft.step.continues)
         for value in written_values(draft.step):
-            names.extend(p[0] for p in _Compiler._paths(value))  # noqa: SLF001 - same module
+            names.extend(p[0] for p in _Compiler._paths(value))
         waited |= {draft.place.join(name.replace(".", "/")) for name in names}
     return [path for path in paths if path not in waited]

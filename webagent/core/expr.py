@@ -137,6 +137,12 @@ def has_template(text: object) -> bool:
     return isinstance(text, str) and ("{{" in text or "{%" in text)
 
 
+def whole_value(text: str) -> str | None:
+    """The expression inside a text that is one ``{{ }}`` and nothing else, or None."""
+    found = _WHOLE.match(text)
+    return found["inner"] if found else None
+
+
 def secret_use(text: object) -> SecretUse | None:
     """The secret that a whole value ``{{ secrets.x }}`` names, or None."""
     if not isinstance(text, str):

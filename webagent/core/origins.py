@@ -108,7 +108,7 @@ def _named_sign_in(
     found = [d for d in inside if d.step.do == "sign_in"]
     if len(found) == 1:
         return found[0]
-    if faults.known_bad(owner.place.recipe, f"steps.{said.split('.')[0]}"):
+    if faults.known_bad(owner.place.recipe, f"steps.{said.split('.', maxsplit=1)[0]}"):
         return None
     known = [d.path.replace("/", ".") for d in drafts.values() if d.step.do == "sign_in"]
     message = f"{said!r} is no sign_in step" if inside else f"no step is named {said!r}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from webagent.core.action import FieldRead, ListRead, ReadSpec, TableRead, outputs_of
 from webagent.core.expr import Path
@@ -74,9 +74,9 @@ class Outputs:
     def _of(self, draft: Draft) -> dict[str, Kind] | None:
         step = draft.step
         if step.do == "ask":
-            kind: dict[str, KindName] = {"number": "number", "boolean": "boolean", "list": "list",
-                                         "date": "date", "file": "any", "string": "text"}  # fmt: skip
-            return {"answer": Kind(kind[step.question.type] if step.question else "any")}
+            kinds: dict[str, KindName] = {"string": "text", "file": "text"}
+            type_ = step.question.type if step.question else "string"
+            return {"answer": Kind(kinds.get(type_, cast("KindName", type_)))}
         if step.do == "compare":
             rows = self.rows(draft.place, step.source)
             if step.take == 1 and step.group is None:

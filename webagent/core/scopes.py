@@ -20,10 +20,11 @@ from webagent.core.recipe import Recipe, Use
 SPECIAL = ("run", "last", "item", "secrets")
 RUN_FIELDS = ("date", "id")
 # Names that an input or a step may not have: they mean something in expressions or in keys.
-RESERVED = frozenset(
-    "run secrets item last loop any none true false null and or not in is if else elif for set "
-    "filter import from with recursive self dict".split()
+_KEYWORDS = (
+    "true false null none and or not in is if else elif for set filter import from with "
+    "recursive self dict"
 )
+RESERVED = frozenset((*SPECIAL, "loop", "any", *_KEYWORDS.split()))
 
 
 def near(word: str, known: Iterator[str] | list[str] | tuple[str, ...]) -> str:
@@ -184,7 +185,7 @@ def _inside(inner: Place, said: str, rest: Path, faults: Faults) -> Found:
 
 
 def behind_input(place: Place, name: str, faults: Faults) -> Iterator[Found]:
-    """The outer steps that an input's value comes from, through ``with``; none for the outermost."""
+    """The outer steps that an input's value comes from through ``with``."""
     if place.use is None or place.parent is None or name not in place.use.with_:
         return
     for path in safe_references(place.use.with_[name]):

@@ -1,7 +1,7 @@
 """How expectations are written: the kinds of DESIGN section 3, each with its short and long form.
 
-An expectation stands as a mapping from its kind to what is expected. A mapping with several kinds is
-several expectations, all of which must hold::
+An expectation stands as a mapping from its kind to what is expected. A mapping with several kinds
+is several expectations, all of which must hold::
 
     expect:
       - url: "**/search?*"
@@ -159,7 +159,7 @@ class ByTarget:
         """A list of expectations."""
         if node.kind != "map" or not node.pairs:
             return wanted("TARGET: VALUE", node, at, report, 'such as {table "Basket": 1}')
-        made = []
+        made: list[Any] = []
         for key, value in node.pairs:
             target = target_of(key.text, key, at, report)
             bounds = self.bounds.read(value, at, report)

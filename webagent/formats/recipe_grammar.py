@@ -42,10 +42,10 @@ def _input(values: dict[str, Any], node: Node, at: str, report: Report) -> Any:
     if source is not None and type_ != "list":
         report.problem(node.get("from"), f"{at}.from", "from goes with type: list only")
         return BAD
-    if (default_node := node.get("default")) is not None and default is not None:
-        if fault := default_fault(type_, default):
-            report.problem(default_node, f"{at}.default", *fault, "type")
-            return BAD
+    default_node = node.get("default")
+    if default is not None and (fault := default_fault(type_, default)):
+        report.problem(default_node, f"{at}.default", *fault, "type")
+        return BAD
     return InputSpec(
         type=type_, default=default, has_default=default_node is not None or source is not None,
         source=source, help=values.get("help", ""),

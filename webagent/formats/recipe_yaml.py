@@ -1,8 +1,8 @@
 """Recipes as YAML: text in, `Recipe` out, or every fault of it at once with its place.
 
 What a recipe may hold is told by the grammar tables beside this file: `recipe_grammar` (head,
-inputs, secrets, browser), `step_grammar`, `segment_grammar` (actions and reads, with the short forms
-in its docstring) and `expectation_grammar`. Here files are read, ``use`` is followed, and the
+inputs, secrets, browser), `step_grammar`, `segment_grammar` (actions and reads, with the short
+forms in its docstring) and `expectation_grammar`. Here files are read, ``use`` is followed, and the
 parts are put together. What needs the whole graph is checked by `core.compile`; when the text has
 faults, the parts without faults are checked too, so that a person sees all there is to do.
 

@@ -319,10 +319,10 @@ class WaitShape:
                 return BAD
             target = TargetIs().read(node, at, report)
             return BAD if target is BAD else ElementShown(target=target)
-        if node.kind == "map" and not {k.text for k, _ in node.pairs} & set(KINDS):
-            if {k.text for k, _ in node.pairs} & set(TARGET_KEYS):
-                target = TargetIs().read(node, at, report)
-                return BAD if target is BAD else ElementShown(target=target)
+        words = {key.text for key, _ in node.pairs}
+        if not words & set(KINDS) and words & set(TARGET_KEYS):
+            target = TargetIs().read(node, at, report)
+            return BAD if target is BAD else ElementShown(target=target)
         made = read_kinds(node, at, report)
         if BAD in made:
             return BAD

@@ -23,10 +23,11 @@ from webagent.core.expr import (
     has_template,
     references,
     secret_use,
+    whole_value,
 )
 from webagent.core.request_rules import origin_of
 from webagent.core.target import KEYS as TARGET_KEYS
-from webagent.core.target import Target, TargetSyntaxError, parse_target
+from webagent.core.target import TargetSyntaxError, parse_target
 from webagent.formats.yaml_places import Node, Report
 
 Schema: TypeAlias = dict[str, Any]
@@ -193,6 +194,51 @@ class Expr:
 
 
 @dataclass(frozen=True, slots=True)
+class ListExpr:
+    """An expression that gives a list, bare or as a whole ``{{ }}``."""
+
+    def read(self, node: Node, at: str, report: Report) -> Any:
+        """The text as written."""
+        if node.kind != "scalar" or not isinstance(node.value, str) or not node.text.strip():
+            hint = 'make it an input of type: list, and write "{{ NAME }}"'
+            return wanted("an expression for a list", node, at, report, hint)
+        if not has_template(node.text):
+            return Expr().read(node, at, report)
+        if whole_value(node.text) is None:
+            report.problem(
+                node, at, "text around {{ }} is no list", 'write "{{ a + b }}"', "expression"
+            )
+            return BAD
+        return BAD if template_fault(node.text, node, at, report) else node.text.strip()
+
+    def schema(self) -> Schema:
+        """Text."""
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class ItemKey:
+    """An expression over ``item``; a whole ``{{ }}`` around it is taken off."""
+
+    def read(self, node: Node, at: str, report: Report) -> Any:
+        """The bare expression."""
+        if node.kind != "scalar" or not has_template(node.text):
+            return Expr().read(node, at, report)
+        inner = whole_value(node.text)
+        if inner is None:
+            report.problem(
+                node, at, "a key is one expression", "such as item.name ~ '-' ~ item.size",
+                "expression",
+            )  # fmt: skip
+            return BAD
+        return BAD if template_fault(node.text, node, at, report) else inner.strip()
+
+    def schema(self) -> Schema:
+        """Text."""
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """True or false."""
 
@@ -320,8 +366,8 @@ class Origin:
         return {"type": "string", "pattern": "^[hH][tT][tT][pP][sS]?://[^/?#@*]+/*$"}
 
 
-def target_of(raw: Any, node: Node, at: str, report: Report) -> Target | Bad:
-    """Parse a target and check the templates in it."""
+def target_of(raw: Any, node: Node, at: str, report: Report) -> Any:
+    """The parsed `Target`, with the templates in it checked; or BAD."""
     try:
         target = parse_target(raw)
     except TargetSyntaxError as error:
@@ -380,7 +426,7 @@ class ListOf:
     def read(self, node: Node, at: str, report: Report) -> Any:
         """A tuple."""
         if node.kind != "list":
-            if self.single and node.value is not None or (self.single and node.kind == "map"):
+            if self.single and (node.kind == "map" or node.value is not None):
                 value = self.item.read(node, at, report)
                 return BAD if value is BAD else (value,)
             return wanted("a list", node, at, report, "each item after a dash")
@@ -537,7 +583,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A shape that stands in the schema's ``$defs`` under a name (for shapes used in many places)."""
+    """A shape that stands in the schema's ``$defs`` under a name, because it is used often."""
 
     name: str
     shape: Shape

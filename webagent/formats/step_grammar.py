@@ -34,8 +34,10 @@ from webagent.formats.shapes import (
     Duration,
     Expr,
     Flag,
+    ItemKey,
     Key,
     Keys,
+    ListExpr,
     ListOf,
     MapOf,
     Number,
@@ -44,7 +46,6 @@ from webagent.formats.shapes import (
     Schema,
     Text,
     Value,
-    suggestion,
     wanted,
 )
 from webagent.formats.yaml_places import Node, Report
@@ -194,8 +195,8 @@ EVERY: dict[str, Key] = {
     "expect": Key(EXPECTATIONS, "what must hold after it"),
 }
 PAGED: dict[str, Key] = {
-    "for_each": Key(Value(), 'one node for each item: "{{ list }}"'),
-    "key": Key(Text("a key"), 'tells the items apart: "{{ item.id }}"'),
+    "for_each": Key(ListExpr(), 'one node for each item: "{{ list }}"'),
+    "key": Key(ItemKey(), "tells the items apart: item.id"),
     "allow_failed": Key(Allowed(), "how many items may fail: N or N%"),
     "effect": Key(Choice(EFFECT_ORDER, "an effect"), "what it does to the world"),
     "once": Key(_ONCE, "the key under which its effect happens at most once"),
@@ -215,11 +216,11 @@ PAGED: dict[str, Key] = {
     "attempts": Key(Number(least=1, most=100), "entries of its segment; 3 when not given"),
 }
 COMPARE: dict[str, Key] = {
-    "from": Key(Value(), 'the items: "{{ a.offers + b.offers }}"'),
+    "from": Key(ListExpr(), 'the items: "{{ a.offers + b.offers }}"'),
     "where": Key(Expr(), "keeps the items for which it is true"),
     "order": Key(_ORDER, "fields to sort by; - before one for descending"),
     "take": Key(Number(least=1), "how many; 1 gives the item itself"),
-    "group": Key(Expr(), built=False),
+    "group": Key(Expr(), "order and take hold within each group"),
 }
 ASK: dict[str, Key] = {
     "question": Key(Text("a question"), "what a person is asked"),
@@ -299,7 +300,8 @@ def _misplaced(node: Node, at: str, report: Report, what: str, keys: dict[str, K
 def _use_draft(values: dict[str, Any], use: Node) -> Any:
     if "use" not in values:
         return BAD
-    fields = {k: values[k] for k in ("goal", "when", "session", "budget", "with") if k in values}
+    names = ("goal", "when", "session", "budget", "with")
+    fields: dict[str, Any] = {k: values[k] for k in names if k in values}
     if "needs" in values:
         fields["needs"], fields["needs_any"] = values["needs"]
     return UseDraft(values["use"], use, fields)
@@ -351,15 +353,10 @@ def _compare(
     bad = _misplaced(node, at, report, "a compare step", {**EVERY, **SHARED, **COMPARE})
     fields = _fields(values, COMPARE)
     source = fields.pop("from", None)
-    fields.pop("group", None)
     if node.get("from") is None:
         report.problem(node, at, "a compare step needs from: the items", 'such as "{{ a.offers }}"',
                        "missing")  # fmt: skip
         bad = True
-    elif source is not None and not isinstance(source, str):
-        report.problem(node.get("from"), f"{at}.from", "from is a value",
-                       'such as "{{ a.offers + b.offers }}"', "type")  # fmt: skip
-        bad, source = True, None
     return Step(**fields, source=source), bad
 
 

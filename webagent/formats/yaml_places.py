@@ -290,14 +290,14 @@ class _Composer:
 
 
 def _character_problem(error: YAMLError, report: Report) -> None:
-    """ruamel's reader refuses control characters before it knows lines."""
+    """Report a control character: the reader refuses control characters before it knows lines."""
     code = getattr(error, "character", None)
     what = f"the character U+{code:04X}" if isinstance(code, int) else "a character"
     report.problem(None, "", f"{what} is not allowed in YAML", "write it as an escape", "yaml")
 
 
 def _syntax_problem(error: MarkedYAMLError, text: str, report: Report) -> None:
-    """ruamel's words for the usual slips are about tokens; these are about what was written."""
+    """Report a slip in words about what was written; ruamel's are about tokens."""
     problem = error.problem or "not valid YAML"
     context = error.context or ""
     mark = error.problem_mark or error.context_mark
