@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from webagent.core.effect import EffectChange, EffectRow, EffectState
-from webagent.core.event import ActionDone, Event, RunFinished, RunStarted, StepFinished
+from webagent.core.event import ActionDone, Entry, Event, RunFinished, RunStarted, StepFinished
 from webagent.ports import Runner
 
 
@@ -70,5 +70,5 @@ def change(
     return EffectChange(expect=expect, row=row)
 
 
-def events_of(entries: tuple[object, ...]) -> list[Event]:
-    return [entry.event for entry in entries]  # type: ignore[attr-defined]
+def events_of(entries: tuple[Entry, ...]) -> list[Event]:
+    return [entry.event for entry in entries]
