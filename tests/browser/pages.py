@@ -1,0 +1,95 @@
+"""A small HTTP server for pages that a single test writes down, with a list of what reached it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+HTML = "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><body>{body}</body>"
+
+
+@dataclass
+class Answer:
+    """What a path answers; ``after`` is how long it takes (seconds), ``gate`` what it waits for."""
+
+    body: str | bytes = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    after: float = 0.0
+    gate: asyncio.Event | None = None
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A request that reached the server."""
+
+    method: str
+    host: str
+    path: str
+    body: str
+    headers: dict[str, str]
+
+
+def html(body: str, title: str = "A page", **more: object) -> Answer:
+    """A page."""
+    answer = Answer(HTML.format(title=title, body=body), **more)  # type: ignore[arg-type]
+    answer.headers.setdefault("Content-Type", "text/html; charset=utf-8")
+    return answer
+
+
+class PageServer:
+    """Answers by path, whatever the host; an unknown path is a 404."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Answer] = {}
+        self.arrivals: list[Arrival] = []
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> int:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    async def stop(self) -> None:
+        assert self._server is not None
+        self._server.close()
+
+    def reset(self) -> None:
+        self.pages.clear()
+        self.arrivals.clear()
+
+    def hits(self, path: str, method: str | None = None) -> int:
+        """How many requests came for a path."""
+        return sum(
+            1 for a in self.arrivals if a.path == path and method in (None, a.method)
+        )
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            line = (await reader.readline()).decode()
+            if not line.strip():
+                return
+            method, target, _ = line.split()
+            headers: dict[str, str] = {}
+            while (raw := (await reader.readline()).decode()).strip():
+                name, _, value = raw.partition(":")
+                headers[name.lower()] = value.strip()
+            body = await reader.readexactly(int(headers.get("content-length", "0")))
+            path = urlsplit(target).path
+            self.arrivals.append(
+                Arrival(method, headers.get("host", ""), path, body.decode(errors="replace"), headers)
+            )
+            answer = self.pages.get(path, Answer("nothing here", 404))
+            await asyncio.sleep(answer.after)
+            if answer.gate is not None:
+                await answer.gate.wait()
+            content = answer.body.encode() if isinstance(answer.body, str) else answer.body
+            head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(content)}"]
+            head += ["Connection: close", *(f"{k}: {v}" for k, v in answer.headers.items())]
+            writer.write("\r\n".join([*head, "", ""]).encode() + content)
+            await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the browser went away, which some tests want
+        finally:
+            writer.close()

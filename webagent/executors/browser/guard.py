@@ -1,0 +1,245 @@
+"""Keeps every tab inside its policy, at request level.
+
+One CDP session on the browser itself sees the first request of popups, frames of both kinds and
+every redirect hop (FACTS.md: sessions per page and ``context.route`` do not). A paused request is
+mapped to its tab by its frame; `core.request_rules` decides. It fails closed: an unknown frame gets
+every tab's rules at once, and a decision that raises is a refusal.
+
+Not seen here: WebSockets (`sockets.py`), speculation rules (taken out by an init script), and
+types that carry no navigation (images, styles, scripts; their addresses can carry data out by GET).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from playwright.async_api import BrowserContext, CDPSession, Error, Page
+
+from webagent.core.page import Refusal
+from webagent.core.request_rules import GuardPolicy, Request, ResourceKind, refusal
+from webagent.executors.browser.commit_gate import CommitGate
+from webagent.executors.browser.resolving import Resolver
+
+_KINDS: dict[str, ResourceKind] = {
+    "Document": "document",
+    "Ping": "ping",
+    "CSPViolationReport": "ping",
+    "Fetch": "fetch",
+    "XHR": "xhr",
+}
+_ALWAYS = ("Document", "Ping", "Fetch", "CSPViolationReport")
+_TREE_SECONDS = 0.5
+
+
+class TabGuard:
+    """The rules of one tab at this moment, and where its refusals are told.
+
+    ``acting``: between an action's dispatch and its settling. ``secret``: a secret was typed into
+    its page. ``gate``: armed by the commit.
+    """
+
+    def __init__(self, policy: GuardPolicy, told: Callable[[Refusal], None]) -> None:
+        self.policy = policy
+        self.told = told
+        self.acting = False
+        self.secret = False
+        self.gate: CommitGate | None = None
+        self.fatal: list[Refusal] = []
+
+    @property
+    def watches_xhr(self) -> bool:
+        """Whether XHR is looked at: it can be a write where none may be, or the commit's twin."""
+        policy = self.policy
+        return (
+            policy.watch_all
+            or policy.committing
+            or self.secret
+            or self.gate is not None
+            or (policy.effect == "none" and (self.acting or policy.in_action))
+        )
+
+    def effective(self) -> GuardPolicy:
+        """The policy with what the tab itself knows."""
+        update = {
+            "in_action": self.policy.in_action or self.acting,
+            "watch_all": self.policy.watch_all or self.secret or self.gate is not None,
+        }
+        return self.policy.model_copy(update=update)
+
+
+class Guard:
+    """The request rules of a whole browser; see the module's text."""
+
+    def __init__(self, session: CDPSession, resolver: Resolver) -> None:
+        self._session = session
+        self._resolver = resolver
+        self._frames: dict[str, TabGuard] = {}
+        self._tops: set[str] = set()
+        self._pages: dict[CDPSession, TabGuard] = {}
+        self._tabs: list[TabGuard] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._types: tuple[str, ...] = ()
+        self._context: str | None = None
+        self._sticky = False
+        self.faults: list[str] = []
+
+    async def start(self) -> None:
+        """Begin to look; nothing has been loaded before."""
+        self._session.on("Fetch.requestPaused", self._paused)
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        """Look at the request types that the tabs' policies now need."""
+        # Once on, XHR stays on while a tab is open: switching costs more than it saves.
+        self._sticky = bool(self._tabs) and (
+            self._sticky or any(tab.watches_xhr for tab in self._tabs)
+        )
+        types = (*_ALWAYS, "XHR") if self._sticky else _ALWAYS
+        if types == self._types:
+            return
+        self._types = types
+        patterns = [{"resourceType": kind, "requestStage": "Request"} for kind in types]
+        await self._session.send("Fetch.enable", {"patterns": patterns})
+
+    async def adopt(self, context: BrowserContext, page: Page, tab: TabGuard) -> None:
+        """Put a page under a tab's rules."""
+        session = await context.new_cdp_session(page)
+        info = (await session.send("Target.getTargetInfo"))["targetInfo"]
+        self._context = info.get("browserContextId", self._context)
+        self._frames[info["targetId"]] = tab
+        self._tops.add(info["targetId"])
+        self._pages[session] = tab
+
+        def closed(_: Page) -> None:
+            self._pages.pop(session, None)
+
+        page.on("close", closed)
+        if tab not in self._tabs:
+            self._tabs.append(tab)
+        await self.refresh()
+
+    def forget(self, tab: TabGuard) -> None:
+        """A tab is closed. Its frames keep its rules: a request may still be on its way."""
+        if tab in self._tabs:
+            self._tabs.remove(tab)
+        self._pages = {session: owner for session, owner in self._pages.items() if owner is not tab}
+
+    # --- deciding ------------------------------------------------------------------------
+
+    def _paused(self, event: dict[str, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(self._handle(event))
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.faults.append(f"{type(error).__name__}: {error}")
+
+    async def _handle(self, event: dict[str, Any]) -> None:
+        """Answer in every case: what raises in between is refused, and shows in ``faults``."""
+        go = False
+        try:
+            go = await self._may_go(event)
+        finally:
+            if go:
+                await self._send("Fetch.continueRequest", {"requestId": event["requestId"]})
+            else:
+                # Aborted keeps the page as it was; BlockedByClient would show an error page.
+                await self._send(
+                    "Fetch.failRequest",
+                    {"requestId": event["requestId"], "errorReason": "Aborted"},
+                )
+
+    async def _send(self, method: str, params: dict[str, Any]) -> None:
+        try:
+            await self._session.send(method, params)
+        except Error as error:
+            # The request, its page or the browser went away meanwhile: there is nothing to answer.
+            self.faults.append(error.message)
+
+    async def _may_go(self, event: dict[str, Any]) -> bool:
+        frame = event.get("frameId", "")
+        owner = self._frames.get(frame) or await self._find(frame)
+        if owner is _FOREIGN:
+            return True
+        owners = [owner] if owner is not None else list(self._tabs)
+        request = _request(event, top=frame in self._tops)
+        rule: str | None = None if owners else "the request belongs to no tab"
+        for tab in owners:
+            rule = await self._rule(tab, request, event["request"])
+            if rule is not None:
+                break
+        if rule is None:
+            return True
+        told = Refusal(method=request.method, url=request.url, rule=rule)
+        for tab in owners[:1]:
+            tab.told(told)
+            if _is_fatal(request, rule):
+                tab.fatal.append(told)
+        return False
+
+    async def _rule(self, tab: TabGuard, request: Request, raw: Mapping[str, Any]) -> str | None:
+        policy = tab.effective()
+        rule = refusal(policy, request)
+        if rule is None:
+            rule = await self._resolver.refusal(policy, request.url)
+        if rule is None and tab.gate is not None:
+            body = raw.get("postData") or "".join(
+                entry.get("bytes", "") for entry in raw.get("postDataEntries", ())
+            )
+            rule = tab.gate.refusal(request.method, request.url, raw.get("headers", {}), body)
+        return rule
+
+    async def _find(self, frame: str) -> TabGuard | None:
+        """The tab of a frame not seen before: a popup by its opener, a frame by its page's tree."""
+        targets = (await self._session.send("Target.getTargets"))["targetInfos"]
+        by_id = {target["targetId"]: target for target in targets}
+        target = by_id.get(frame)
+        if target is not None:
+            if self._context and target.get("browserContextId") not in (None, self._context):
+                return _FOREIGN
+            self._tops.add(frame)
+            opener = target.get("openerId")
+            owner = self._frames.get(opener) if opener else None
+            if owner is not None:
+                self._frames[frame] = owner
+            return owner
+        looks = [self._tree(session, tab) for session, tab in list(self._pages.items())]
+        await asyncio.gather(*looks)
+        return self._frames.get(frame)
+
+    async def _tree(self, session: CDPSession, tab: TabGuard) -> None:
+        """Note the frames of a page; one that does not answer (an alert is open) is passed over."""
+        try:
+            async with asyncio.timeout(_TREE_SECONDS):
+                tree = (await session.send("Page.getFrameTree"))["frameTree"]
+        except (TimeoutError, Error):
+            return
+        todo = [tree]
+        while todo:
+            node = todo.pop()
+            self._frames.setdefault(node["frame"]["id"], tab)
+            todo.extend(node.get("childFrames", ()))
+
+
+# Stands for "another context of a browser that is not ours alone".
+_FOREIGN = TabGuard(GuardPolicy(origins=()), lambda _: None)
+
+
+def _request(event: Mapping[str, Any], *, top: bool) -> Request:
+    raw = event["request"]
+    kind = _KINDS.get(event.get("resourceType", ""), "other")
+    headers = {name.lower(): value for name, value in raw.get("headers", {}).items()}
+    if "prefetch" in headers.get("sec-purpose", headers.get("purpose", "")):
+        kind = "document"  # what is fetched ahead is a navigation made early
+    return Request(
+        method=raw["method"], url=raw["url"] + raw.get("urlFragment", ""), kind=kind, top=top
+    )
+
+
+def _is_fatal(request: Request, rule: str) -> bool:
+    """Whether the action that caused this did not do what it was there for."""
+    return (request.kind == "document" and request.top) or "effect none" in rule

@@ -1,0 +1,80 @@
+"""One action on its way: its deadline, and the call that goes out before its input.
+
+Made by `tab.BrowserTab.perform` for each action and handed to the verbs of `perform`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from webagent.core.action import Action
+from webagent.core.target import Target
+from webagent.executors.browser.commit_gate import CommitGate
+from webagent.executors.browser.faults import Dispatch
+from webagent.executors.browser.locate import Aim, Found, Wish, find
+from webagent.executors.browser.stage import Stage
+
+# Playwright repeats the checks made just before; what has not moved since then passes at once.
+MIN_MS = 50.0
+
+
+class Move:
+    """An action being carried out.
+
+    ``until`` is loop time. `dispatch` awaits the caller's word once; its time does not count
+    against the deadline, and it is never cancelled half-way: it may be writing the journal.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        action: Action,
+        until: float,
+        dispatched: Callable[[], Awaitable[None]],
+        limit: asyncio.Timeout,
+    ) -> None:
+        self.stage = stage
+        self.action = action
+        self.until = until
+        self.commit = False
+        self.state: Dispatch = "no"
+        self.flushed = False
+        self.note = ""
+        self.gate: CommitGate | None = None
+        self._dispatched = dispatched
+        self._limit = limit
+        self._called = False
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds left, for Playwright."""
+        return max(MIN_MS, (self.until - asyncio.get_running_loop().time()) * 1000)
+
+    def aim(self, target: Target) -> Aim:
+        """The target with what the action says about where it is."""
+        return Aim(target, self.action.within, self.action.frame)
+
+    async def find(self, target: Target, wish: Wish) -> Found:
+        """The element, ready, by the deadline."""
+        return await find(self.stage.page, self.aim(target), wish, self.until)
+
+    async def dispatch(self) -> None:
+        """Say that input is about to be sent; once for an action."""
+        if not self._called:
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            end = self._limit.when()
+            self._limit.reschedule(None)
+            await self._dispatched()
+            spent = loop.time() - began
+            self.until += spent
+            if end is not None:
+                self._limit.reschedule(end + spent)
+            self._called = True
+            await self.stage.begin_acting(self.gate)
+        self.state = "unknown"
+
+    def sent(self) -> None:
+        """The input has reached the page."""
+        self.state = "yes"

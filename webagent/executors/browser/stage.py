@@ -1,0 +1,77 @@
+"""The inside of one tab, which the verbs, the looks and the reports share.
+
+It holds the page that is worked on, its rules and its records; it decides nothing. `tab.BrowserTab`
+is its outside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from playwright.async_api import Locator, Page
+
+from webagent.executors.browser.commit_gate import CommitGate
+from webagent.executors.browser.extracting import Extract
+from webagent.executors.browser.guard import TabGuard
+from webagent.executors.browser.happenings import Happenings
+from webagent.executors.browser.settle import stir
+from webagent.ports import Secrets
+
+
+class Stage:
+    """One tab's page, rules and records.
+
+    ``masked``: where secrets were typed, to be covered in screenshots. ``visited``: tabs that the
+    step went on in already.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        *,
+        happenings: Happenings,
+        guard: TabGuard,
+        refresh: Callable[[], Awaitable[None]],
+        secrets: Secrets,
+        redact: Callable[[str], str],
+        extract: Extract,
+    ) -> None:
+        self.page = page
+        self.happenings = happenings
+        self.guard = guard
+        self.secrets = secrets
+        self.redact = redact
+        self.extract = extract
+        self.masked: list[Locator] = []
+        self.visited: set[Page] = set()
+        self._refresh = refresh
+
+    async def begin_acting(self, gate: CommitGate | None) -> None:
+        """An action's input is about to go out: its writes are told apart from now on."""
+        self.guard.acting = True
+        if gate is not None:
+            self.guard.gate = gate
+        await self._refresh()
+
+    async def begin_policy(self) -> None:
+        """The rules were replaced: look at the request types that they need."""
+        await self._refresh()
+
+    def end_acting(self) -> None:
+        """The action has settled."""
+        self.guard.acting = False
+
+    async def secret_typed(self, locator: Locator) -> None:
+        """A secret is about to stand in this control."""
+        self.masked.append(locator)
+        self.guard.secret = True
+        await self._refresh()
+
+    async def stirred(self, seconds: float) -> None:
+        """Return when the page may have changed, at most after ``seconds``."""
+        self.happenings.stirred.clear()
+        if self.page.is_closed():
+            await asyncio.sleep(0)
+            return
+        await stir(self.page, seconds, self.happenings.stirred)

@@ -1,0 +1,220 @@
+"""One tab, as the runtime sees it: the port `Tab`.
+
+Called by the runner's segments. Turns what Playwright raises into failures as values, keeps every
+wait inside its deadline, and tells for each action what took place besides. What the verbs do is in
+`perform`; what a tab holds is in `stage`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from playwright.async_api import Error, Page
+
+from webagent.core.action import Action
+from webagent.core.base import Json
+from webagent.core.expect import Expectation, Finding
+from webagent.core.page import Failure, Observation, Outcome
+from webagent.core.request_rules import GuardPolicy
+from webagent.executors.browser.examine import examine
+from webagent.executors.browser.faults import MoveFailedError, failure_of
+from webagent.executors.browser.locate import Wish, find
+from webagent.executors.browser.move import Move
+from webagent.executors.browser.observe import observe, read_form
+from webagent.executors.browser.perform import perform
+from webagent.executors.browser.settle import settle
+from webagent.executors.browser.stage import Stage
+from webagent.ports import Artifacts
+
+GRACE_SECONDS = 1.5
+OPTIONAL_SECONDS = 1.0
+
+
+class BrowserTab:
+    """A page on which one step works; see the promises of `ports.Tab`."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        *,
+        run: str,
+        artifacts: Artifacts,
+        alive: Callable[[], bool],
+        effective: Callable[[GuardPolicy], GuardPolicy],
+        on_close: Callable[[BrowserTab], Awaitable[None]],
+    ) -> None:
+        self._stage = stage
+        self._run = run
+        self._artifacts = artifacts
+        self._alive = alive
+        self._effective = effective
+        self._on_close = on_close
+        self._closed = False
+
+    @property
+    def pages(self) -> list[Page]:
+        """Every page of this tab that is still there."""
+        return [page for page in self._stage.happenings.pages if not page.is_closed()]
+
+    async def perform(
+        self, action: Action, *, deadline: float, dispatched: Callable[[], Awaitable[None]]
+    ) -> Outcome:
+        """Carry out one bound action within ``deadline`` seconds (the action's own may be less)."""
+        began = time.monotonic()
+        seconds = deadline if action.timeout is None else min(deadline, action.timeout)
+        loop = asyncio.get_running_loop()
+        stage = self._stage
+        stage.guard.fatal.clear()
+        failure: Failure | None = None
+        values: dict[str, Json] = {}
+        move: Move | None = None
+        limit = asyncio.timeout(seconds + GRACE_SECONDS)
+        try:
+            async with limit:
+                if self._lost():
+                    raise _lost("no")
+                move = Move(stage, action, loop.time() + seconds, dispatched, limit)
+                if action.optional and not await self._is_there(move, action):
+                    move.note = "optional: not there"
+                else:
+                    values = await perform(move, action)
+                await self._settled(move)
+        except MoveFailedError as error:
+            failure = error.failure
+            if failure.dispatched == "no" and move is not None and move.state != "no":
+                failure = failure.model_copy(update={"dispatched": move.state})
+        except Error as error:
+            failure = failure_of(error, move.state if move else "no", stage.redact)
+        except TimeoutError:
+            if not limit.expired():
+                raise  # not ours: the caller's own word ran out of time
+            failure = Failure(
+                kind="timeout",
+                message="the page did not answer in time",
+                dispatched=move.state if move else "no",
+            )
+        finally:
+            stage.end_acting()
+        failure = self._explained(failure, move)
+        return Outcome(
+            failure=failure,
+            values={name: value for name, value in values.items() if failure is None},
+            happened=stage.happenings.drain(),
+            ms=(time.monotonic() - began) * 1000,
+            note=stage.redact(move.note) if move else "",
+        )
+
+    async def _is_there(self, move: Move, action: Action) -> bool:
+        """Whether the target of an optional action comes within a second."""
+        target = getattr(getattr(action, "action", action), "target", None)
+        if target is None and (entries := getattr(action, "entries", ())):
+            target = entries[0].target
+        if target is None:
+            return True
+        until = min(move.until, asyncio.get_running_loop().time() + OPTIONAL_SECONDS)
+        try:
+            await find(self._stage.page, move.aim(target), Wish(need="present"), until)
+        except MoveFailedError as error:
+            if error.failure.kind == "target_missing":
+                return False
+            raise
+        return True
+
+    async def _settled(self, move: Move) -> None:
+        """Wait out the navigation that the action began."""
+        if move.state == "no":
+            return
+        stage = self._stage
+        done = await settle(stage.page, stage.happenings, move.until, flushed=move.flushed)
+        if not done and not stage.guard.fatal:
+            raise MoveFailedError(
+                Failure(
+                    kind="timeout",
+                    message="the page that the action led to did not load in time",
+                    dispatched="yes",
+                )
+            )
+
+    def _explained(self, failure: Failure | None, move: Move | None) -> Failure | None:
+        """The failure that tells most: a lost page or a refused request explains the others."""
+        state = move.state if move else "no"
+        if self._lost():
+            return _lost("unknown" if state != "no" else "no").failure
+        if self._stage.guard.fatal and (failure is None or failure.kind != "secret_refused"):
+            refusal = self._stage.guard.fatal[0]
+            text = f"{refusal.method} {refusal.url} was refused: {refusal.rule}"
+            return Failure(
+                kind="refused",
+                message=self._stage.redact(text),
+                dispatched="no" if state == "no" else "yes",
+            )
+        return failure
+
+    def _lost(self) -> bool:
+        page = self._stage.page
+        return (
+            self._closed
+            or not self._alive()
+            or page.is_closed()
+            or page in self._stage.happenings.crashed
+        )
+
+    async def examine(self, expectations: Sequence[Expectation]) -> tuple[Finding, ...]:
+        """What is seen for each expectation right now."""
+        if self._lost():
+            return tuple(Finding(error="the page is lost") for _ in expectations)
+        return await examine(self._stage, expectations)
+
+    async def stirred(self, seconds: float) -> None:
+        """Return when the page may have changed, at most after ``seconds``."""
+        if not self._lost():
+            await self._stage.stirred(seconds)
+
+    async def observe(self, *, evidence: str | None = None) -> Observation:
+        """The facts of the page; with ``evidence`` an outline and a screenshot are kept."""
+        return await observe(
+            self._stage,
+            alive=not self._lost(),
+            evidence=evidence,
+            artifacts=self._artifacts,
+            run=self._run,
+        )
+
+    async def happened(self) -> Outcome:
+        """What took place since the last outcome."""
+        lost = _lost("no").failure if self._lost() else None
+        return Outcome(failure=lost, happened=self._stage.happenings.drain())
+
+    async def read_form(self) -> dict[str, Json]:
+        """The fields of the forms on the page, secrets masked."""
+        return {} if self._lost() else await read_form(self._stage)
+
+    async def set_policy(self, policy: GuardPolicy) -> None:
+        """Replace what this tab may send; in force when this returns."""
+        self._stage.guard.policy = self._effective(policy)
+        if not self._lost():
+            with suppress(Error):  # the browser died meanwhile: nothing is sent any more
+                await self._stage.begin_policy()
+
+    async def close(self) -> None:
+        """Close the tab and what it opened."""
+        if self._closed:
+            return
+        await self._on_close(self)
+        self._closed = True
+        for page in self.pages:
+            with suppress(Error):  # it may close by itself at this moment
+                await page.close(run_before_unload=False)
+
+
+def _lost(state: str) -> MoveFailedError:
+    return MoveFailedError(
+        Failure(
+            kind="page_lost",
+            message="the page is lost: tab or browser is gone",
+            dispatched="unknown" if state == "unknown" else "no",
+        )
+    )
