@@ -146,7 +146,7 @@ def _url_of(place: Path | str) -> URL:
     except ArgumentError:
         backend, url = "", URL.create("none")
     match backend:
-        case "sqlite" if url.database and url.database != ":memory:":
+        case "sqlite" if url.database and not url.database.startswith((":", "file:")):
             return url
         case "postgresql" | "postgres":
             return url.set(drivername="postgresql+psycopg")
