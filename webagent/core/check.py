@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from webagent.core.action import Action, Entry, Fill, Goto, Type, Wait
+from webagent.core.action import Action, Entry, Fill, Goto, ListRead, Read, Type, Wait
 from webagent.core.base import Json
 from webagent.core.check_effect import check_effect
 from webagent.core.expect import Bounds, Expectation
@@ -20,7 +20,16 @@ from webagent.core.origins import fixed_origin, gotos
 from webagent.core.outputs import Kind, Outputs
 from webagent.core.plan import PAGELESS
 from webagent.core.recipe import Recipe
-from webagent.core.scopes import RESERVED, Draft, Faults, Place, either_paths, near
+from webagent.core.scopes import (
+    RESERVED,
+    Draft,
+    Faults,
+    Place,
+    either_paths,
+    expression_paths,
+    near,
+    safe_references,
+)
 
 
 def check_recipe(place: Place, faults: Faults) -> None:
@@ -38,8 +47,14 @@ def check_recipe(place: Place, faults: Faults) -> None:
                 "expressions could not tell them apart: rename one", "name_twice",
             )  # fmt: skip
     for at, text in _texts("browser", recipe.browser.model_dump()):
-        if (use := secret_use(text)) is not None and use.secret not in recipe.secrets:
-            _unknown_secret(recipe, at, use.secret, faults)
+        if (use := secret_use(text)) is not None:
+            if use.secret not in recipe.secrets:
+                _unknown_secret(recipe, at, use.secret, faults)
+            continue
+        for path in sorted(safe_references(text)):
+            if path[0] not in recipe.inputs and not faults.known_bad(recipe, f"inputs.{path[0]}"):
+                hint = near(path[0], list(recipe.inputs)) or "the browser starts before all steps"
+                faults.add(recipe, at, f"no input is named {path[0]!r}", hint, "unknown_name")
 
 
 def _texts(at: str, value: Json) -> Iterator[tuple[str, str]]:
@@ -244,8 +259,25 @@ def _actions(draft: Draft, faults: Faults) -> None:
                 faults.add(recipe, here, f"the output {name!r} is read twice",
                            "give one of them another name", "output_twice")  # fmt: skip
             made.add(name)
+        _until(recipe, here, action, faults)
         if isinstance(action, Wait) and not can_be_false(action.until):
             faults.add(recipe, here, "this waits for nothing", "", "no_expectation")
+
+
+def _until(recipe: Recipe, at: str, action: Action, faults: Faults) -> None:
+    """The condition of paging sees what was read so far, and nothing else."""
+    if not isinstance(action, Read):
+        return
+    for name, spec in action.outputs.items():
+        if not isinstance(spec, ListRead) or spec.pages is None or spec.pages.until is None:
+            continue
+        known = ["rows", "new", "page", *spec.fields]
+        for path in sorted(expression_paths(spec.pages.until)):
+            if path[0] not in known:
+                faults.add(
+                    recipe, f"{at}.read.{name}.pages.until", f"until does not see {path[0]!r}",
+                    near(path[0], known), "unknown_name",
+                )  # fmt: skip
 
 
 def _made_by(action: Action) -> list[str]:

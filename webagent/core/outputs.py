@@ -83,7 +83,10 @@ class Outputs:
                 return rows
             return {"items": Kind("list", rows), "count": Kind("number")}
         if step.for_each is not None:
-            return {"items": Kind("list"), "failed": Kind("list")}
+            rows = {"key": ANY, "item": Kind("row"), **self.own(draft)}
+            failed = {"key": ANY, "item": Kind("row"), "reason": Kind("text")}
+            return {"items": Kind("list", rows), "failed": Kind("list", failed),
+                    "count": Kind("number")}  # fmt: skip
         return self.own(draft)
 
     def own(self, draft: Draft) -> dict[str, Kind]:

@@ -196,11 +196,24 @@ _HTTP_AUTH = Keys(
         "origin": Key(Origin(), "sent to this origin only"),
     },
 )
+_CERTIFICATE_NAMES = {"cert": "certPath", "key": "keyPath", "pfx": "pfxPath"}
+_CERTIFICATE = Keys(
+    "a certificate",
+    {
+        "origin": Key(Origin(), "where it is shown", required=True),
+        "cert": Key(Text(template=False), "its PEM file"),
+        "key": Key(Text(template=False), "its key's PEM file"),
+        "pfx": Key(Text(template=False), "both in one PFX file"),
+        "passphrase": Key(_CREDENTIAL, "the passphrase of key or pfx"),
+    },
+    lambda values, _n, _a, _r: {_CERTIFICATE_NAMES.get(k, k): v for k, v in values.items()},
+    some=("cert", "pfx"),
+)
 BROWSER = Keys(
     "browser",
     {
         "proxy": Key(_PROXY, "a proxy for all requests"),
-        "headers": Key(MapOf(_CREDENTIAL), "headers sent with every request"),
+        "headers": Key(MapOf(Value(scalar=True)), "sent with every request; never a secret"),
         "locale": Key(
             Text("a locale", template=False, pattern=r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*"),
             "such as de-DE",
@@ -209,8 +222,11 @@ BROWSER = Keys(
         "viewport": Key(Viewport(), "the window's size"),
         "http_auth": Key(_HTTP_AUTH, "HTTP authentication"),
         "ignore_https_errors": Key(Flag(), "for sites with certificates of their own"),
-        "client_certificates": Key(Value(), built=False),
-        "connect": Key(Text(), built=False),
+        "client_certificates": Key(ListOf(_CERTIFICATE), "certificates by origin"),
+        "connect": Key(
+            Text("a URL", template=False, pattern=r"(https?|wss?)://\S+"),
+            "a browser that is already there, by its DevTools URL",
+        ),
     },
     lambda values, _n, _a, _r: BrowserOptions(**values),
 )

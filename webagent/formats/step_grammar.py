@@ -205,7 +205,7 @@ PAGED: dict[str, Key] = {
     "before_commit": Key(EXPECTATIONS, "checked right before the commit; unmet: no commit"),
     "probe": Key(_PROBE, "read-only: did the effect happen?"),
     "reset": Key(Reference("segment", SEGMENT), "undoes what was written before the commit"),
-    "approve": Key(Flag(), "a person approves the commit"),
+    "approve": Key(Flag(), "a person approves the commit", built=False),
     "allow_posts": Key(
         ListOf(Text("a URL glob", template=False), single=True), "writes that do not count"
     ),
