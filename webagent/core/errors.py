@@ -94,9 +94,13 @@ class RecipeInvalid(BadInput):
 
 
 class InputInvalid(BadInput):
-    """An input value is missing or of a wrong type."""
+    """Inputs are missing or of a wrong type: all problems, with places where there are any."""
 
     code = "input_invalid"
+
+    def __init__(self, message: str, *, hint: str = "", problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.problems = tuple(problems)
 
 
 class SecretMissing(BadInput):

@@ -39,23 +39,17 @@ from webagent.core.expect import (
     UrlIs,
     ValueIs,
 )
-from webagent.formats.shapes import (
-    BAD,
+from webagent.formats.document import Node, Report
+from webagent.formats.scalars import (
     Choice,
-    Key,
-    Keys,
     Number,
-    Schema,
-    Shape,
     TargetIs,
     Text,
     Value,
-    suggestion,
     target_of,
     template_fault,
-    wanted,
 )
-from webagent.formats.yaml_places import Node, Report
+from webagent.formats.shapes import BAD, Key, Keys, Schema, Shape, suggestion, wanted
 
 OUTPUT_TYPES = ("string", "number", "boolean", "money", "list", "mapping")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")

@@ -9,24 +9,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from webagent.core.plan import BrowserOptions, InputSpec, SecretSpec
-from webagent.formats.segment_grammar import NAME, NAME_HINT
-from webagent.formats.shapes import (
-    BAD,
-    Choice,
-    Flag,
-    Key,
-    Keys,
-    ListOf,
-    MapOf,
-    Number,
-    Origin,
-    Schema,
-    Text,
-    Value,
-    wanted,
-)
-from webagent.formats.step_grammar import BUDGET, INPUT_TYPES, StepShape
-from webagent.formats.yaml_places import Node, Report
+from webagent.formats.document import Node, Report
+from webagent.formats.read_grammar import NAME, NAME_HINT
+from webagent.formats.scalars import Choice, Flag, Number, Origin, Text, Value
+from webagent.formats.shapes import BAD, Key, Keys, ListOf, MapOf, Schema, wanted
+from webagent.formats.step_grammar import StepShape
+from webagent.formats.step_keys import BUDGET, INPUT_TYPES
 
 FORMAT = 1
 ID = r"[A-Za-z0-9][A-Za-z0-9_.-]*"

@@ -30,10 +30,11 @@ from typing import Any, TypeAlias
 from webagent.core.compile import problems_of
 from webagent.core.errors import Problem, RecipeInvalid
 from webagent.core.recipe import Recipe, Use
+from webagent.formats.document import Node, Report
 from webagent.formats.recipe_grammar import RECIPE
 from webagent.formats.shapes import BAD
 from webagent.formats.step_grammar import UseDraft
-from webagent.formats.yaml_places import MAX_BYTES, Node, Report, compose
+from webagent.formats.yaml_places import MAX_BYTES, compose
 
 MAX_USE_DEPTH = 8
 

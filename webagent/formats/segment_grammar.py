@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from webagent.core.action import (
     VERBS,
@@ -40,376 +40,33 @@ from webagent.core.action import (
     DoubleClick,
     DownloadBy,
     Drag,
-    Entry,
-    FieldRead,
     Fill,
     Goto,
     Hover,
-    ListRead,
-    Pages,
     Press,
     Read,
-    ReadType,
     Reload,
     Scroll,
     Select,
     Tab,
-    TableRead,
     Type,
     Uncheck,
     Upload,
     Wait,
 )
-from webagent.core.expect import ElementShown
-from webagent.core.target import KEYS as TARGET_KEYS
-from webagent.formats.expectation_grammar import KINDS, METHODS, read_kinds
-from webagent.formats.shapes import (
-    BAD,
-    Choice,
-    Duration,
-    Expr,
-    Flag,
-    Key,
-    Keys,
-    ListOf,
-    MapOf,
-    Number,
-    Schema,
-    Shape,
-    TargetIs,
-    Text,
-    Value,
-    suggestion,
-    target_of,
-    wanted,
+from webagent.formats.action_shapes import (
+    DialogShape,
+    Entries,
+    Nothing,
+    ScrollShape,
+    TargetOr,
+    WaitShape,
 )
-from webagent.formats.yaml_places import Node, Report
-
-READ_TYPES: tuple[str, ...] = get_args(ReadType)
-NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-NAME_HINT = "letters, digits and _ only, not beginning with a digit"
-_READ_TYPE = Choice(READ_TYPES, "a type of reading")
-TARGET = {"$ref": "#/$defs/target"}
-
-
-# --- entries: fill, type, select, upload ----------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """``{TARGET: VALUE, …}`` or a list of ``{target, value}``."""
-
-    secret: bool = False
-    many: bool = False
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """A tuple of entries."""
-        keys = _entry_keys(self._value())
-        if node.kind == "list" and node.items:
-            return ListOf(keys).read(node, at, report)
-        if node.kind != "map" or not node.pairs:
-            return wanted(
-                "TARGET: VALUE", node, at, report, 'such as {textbox "Name": "{{ name }}"}'
-            )
-        if {key.text for key, _ in node.pairs} == {"target", "value"}:
-            made = keys.read(node, at, report)
-            return BAD if made is BAD else (made,)
-        entries = []
-        for index, (key, value) in enumerate(node.pairs):
-            here = f"{at}[{index}]"
-            report.mark(here, value if value.kind == "scalar" and value.text else key)
-            target = target_of(key.text, key, here, report)
-            given = self._value().read(value, here, report)
-            bad = target is BAD or given is BAD
-            entries.append(BAD if bad else Entry(target=target, value=given))
-        return BAD if BAD in entries else tuple(entries)
-
-    def _value(self) -> Shape:
-        return _Given(secret=self.secret, many=self.many)
-
-    def schema(self) -> Schema:
-        """An object from targets to values, or a list."""
-        value = self._value().schema()
-        free = {"type": "object", "additionalProperties": value, "minProperties": 1}
-        long = {
-            "type": "object", "additionalProperties": False, "required": ["target", "value"],
-            "properties": {"target": TARGET, "value": value},
-        }  # fmt: skip
-        return {"anyOf": [free, long, {"type": "array", "items": long, "minItems": 1}]}
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """The value of an entry: one, or for select and upload also several."""
-
-    secret: bool
-    many: bool
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        if node.kind == "map" or (node.kind == "list" and not self.many):
-            return wanted("a value", node, at, report, 'text, a number, or "{{ name }}"')
-        if node.value is None and node.kind == "scalar":
-            return wanted("a value", node, at, report, 'an empty text is ""')
-        return Value(secret=self.secret).read(node, at, report)
-
-    def schema(self) -> Schema:
-        one: Schema = {"type": ["string", "number", "boolean"]}
-        return {"anyOf": [one, {"type": "array", "items": one}]} if self.many else one
-
-
-def _entry(values: dict[str, Any], _node: Node, _at: str, _report: Report) -> Any:
-    return Entry(target=values["target"], value=values["value"])
-
-
-def _entry_keys(value: Shape) -> Keys:
-    return Keys(
-        "an entry",
-        {"target": Key(TargetIs(), "the control", required=True),
-         "value": Key(value, "what goes into it", required=True)},
-        _entry,
-    )  # fmt: skip
-
-
-# --- read -----------------------------------------------------------------------------------
-
-
-def _field(values: dict[str, Any], node: Node, at: str, report: Report) -> Any:
-    """A mapping with keys of a target besides those of a reading: `css`, or any way of looking."""
-    looking = {k: values.pop(k) for k in list(values) if k in TARGET_KEYS}
-    if "target" in values and looking:
-        key = next(iter(looking))
-        report.problem(node.get(key), f"{at}.{key}", f"{key} goes inside target, or target away")
-        return BAD
-    if looking:
-        target = target_of(looking, node, at, report)
-        if target is BAD:
-            return BAD
-        values["target"] = target
-    if "value" in values:
-        return _fixed(values, node, at, report)
-    if not values.get("target") and "attr" not in values and "type" not in values:
-        report.problem(node, at, "this reads nothing", "give css, target, attr or value")
-        return BAD
-    return FieldRead(**values)
-
-
-def _fixed(values: dict[str, Any], node: Node, at: str, report: Report) -> Any:
-    if set(values) & {"target", "attr"}:
-        report.problem(node, at, "value is fixed: it goes without target and attr")
-        return BAD
-    return FieldRead(**values, fixed=True)
-
-
-_FIELD_KEYS = {
-    "target": Key(TargetIs(), "the element"),
-    "attr": Key(Text(template=False), "this attribute instead of the text"),
-    "type": Key(_READ_TYPE, "what it is read as"),
-    "value": Key(Value(scalar=True), "a fixed value instead of reading"),
-    "optional": Key(Flag(), "absent is null instead of a failure"),
-    **{name: Key(Value(), "a way of looking, as in a target") for name in TARGET_KEYS},
-}
-_FIELD = Keys("a reading", _FIELD_KEYS, _field)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldShape:
-    """``TARGET`` or ``{css|target, attr, type, value, optional}``."""
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """A FieldRead."""
-        if node.kind == "map":
-            return _FIELD.read(node, at, report)
-        target = TargetIs().read(node, at, report)
-        return BAD if target is BAD else FieldRead(target=target)
-
-    def schema(self) -> Schema:
-        """Text or the mapping."""
-        return {"$ref": "#/$defs/field"}
-
-
-_PAGES = Keys(
-    "pages",
-    {"next": Key(TargetIs(), "what is clicked for the next page", required=True),
-     "max": Key(Number(least=1, most=1000), "at most so many pages; 10 when not given"),
-     "until": Key(Expr(), "stop when this is true of the rows read so far")},
-    lambda values, _n, _a, _r: Pages(**values),
-)  # fmt: skip
-
-
-def _list(values: dict[str, Any], node: Node, at: str, report: Report) -> Any:
-    """``key`` names a field, or is a target: that of a field, or one read beside the fields."""
-    key, fields = values.get("key"), values["fields"]
-    if key is None or key in fields:
-        return ListRead(**values)
-    same = [name for name, read in fields.items() if str(read.target) == key and not read.attr]
-    if same:
-        return ListRead(**{**values, "key": same[0]})
-    where = node.get("key")
-    if re.fullmatch(NAME, key):
-        report.problem(where, f"{at}.key", f"key {key!r} is none of the fields",
-                       suggestion(key, fields), "unknown_field")  # fmt: skip
-        return BAD
-    target = target_of(key, where or node, f"{at}.key", report)
-    name = "key" if "key" not in fields else "row_key"
-    if target is BAD:
-        return BAD
-    return ListRead(**{**values, "key": name, "fields": {**fields, name: FieldRead(target=target)}})
-
-
-_LIST_KEYS: dict[str, Key] = {
-    "each": Key(TargetIs(), "the rows", required=True),
-    "key": Key(Text(template=False), "the field by which rows are told apart"),
-    "fields": Key(
-        MapOf(FieldShape(), "a field's name", NAME, NAME_HINT, least=1), "what is read of each row",
-        required=True,
-    ),
-    "pages": Key(_PAGES, "how the list goes on"),
-    "optional": Key(Flag(), "no rows at all is an empty list"),
-    "shape": Key(Text(), built=False),
-}  # fmt: skip
-_LIST = Keys("a list", _LIST_KEYS, _list)
-_TABLE = Keys(
-    "a table",
-    {"table": Key(TargetIs(), "the table", required=True),
-     "key": Key(Text(template=False), "the column by which rows are told apart"),
-     "types": Key(MapOf(_READ_TYPE), "types of columns, by header or new name"),
-     "columns": Key(MapOf(Text(template=False)), "new names of columns, by header"),
-     "pages": Key(_PAGES, "how the table goes on"),
-     "optional": Key(Flag(), "no table at all is an empty list"),
-     "shape": Key(Text(), built=False)},
-    lambda values, _n, _a, _r: TableRead(**values),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class ReadShape:
-    """One output: a field, a list (it has ``each``) or a table."""
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """A ReadSpec."""
-        if node.kind == "map":
-            words = {key.text for key, _ in node.pairs}
-            if "shape" in words and not words & {"each", "table"}:
-                report.problem(node.get("shape"), f"{at}.shape", "shape is not built yet", "",
-                               "not_built")  # fmt: skip
-                return BAD
-            if "table" in words:
-                return _TABLE.read(node, at, report)
-            if words & {"each", "fields", "pages"}:
-                return _LIST.read(node, at, report)
-        return FieldShape().read(node, at, report)
-
-    def schema(self) -> Schema:
-        """One of the three."""
-        return {"anyOf": [FieldShape().schema(), _LIST.schema(), _TABLE.schema()]}
-
-
-# --- the verbs ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class WaitShape:
-    """One expectation, or a target for the element to come."""
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """An expectation."""
-        if node.kind == "scalar":
-            if isinstance(node.value, int | float) and not isinstance(node.value, bool):
-                report.problem(node, at, "there is no waiting for a time", "wait for what comes")
-                return BAD
-            target = TargetIs().read(node, at, report)
-            return BAD if target is BAD else ElementShown(target=target)
-        words = {key.text for key, _ in node.pairs}
-        if not words & set(KINDS) and words & set(TARGET_KEYS):
-            target = TargetIs().read(node, at, report)
-            return BAD if target is BAD else ElementShown(target=target)
-        made = read_kinds(node, at, report)
-        if BAD in made:
-            return BAD
-        if len(made) != 1:
-            report.problem(node, at, "wait takes one expectation", "write a second wait")
-            return BAD
-        if made[0].kind == "output":
-            report.problem(node, at, "wait looks at the page: an output is not there")
-            return BAD
-        return made[0]
-
-    def schema(self) -> Schema:
-        """A target or an expectation."""
-        return {"anyOf": [TARGET, {"$ref": "#/$defs/expectation"}]}
-
-
-@dataclass(frozen=True, slots=True)
-class ScrollShape:
-    """``top``, ``bottom``, a target, or ``{by: PIXELS}``."""
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """The fields of a Scroll."""
-        if node.kind == "scalar" and node.text in ("top", "bottom"):
-            return {"edge": node.text}
-        if node.kind == "map" and node.get("by") is not None:
-            return Keys("scroll", {"by": Key(Number(least=None))}).read(node, at, report)
-        target = TargetIs().read(node, at, report)
-        return BAD if target is BAD else {"to": target}
-
-    def schema(self) -> Schema:
-        """One of the three."""
-        by = {"type": "object", "properties": {"by": {"type": "integer"}}, "required": ["by"],
-              "additionalProperties": False}  # fmt: skip
-        return {"anyOf": [{"enum": ["top", "bottom"]}, by, TARGET]}
-
-
-@dataclass(frozen=True, slots=True)
-class DialogShape:
-    """``accept``, ``dismiss`` or ``{accept: TEXT}``."""
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """The fields of a Dialog."""
-        if node.kind == "map":
-            made = Keys("dialog", {"accept": Key(Text(), required=True)}).read(node, at, report)
-            return BAD if made is BAD else {"answer": "accept", "text": made["accept"]}
-        answer = Choice(("accept", "dismiss"), "an answer to a dialog").read(node, at, report)
-        return BAD if answer is BAD else {"answer": answer}
-
-    def schema(self) -> Schema:
-        """A word, or the text for a prompt."""
-        text = {"type": "object", "properties": {"accept": {"type": ["string", "number"]}},
-                "required": ["accept"], "additionalProperties": False}  # fmt: skip
-        return {"anyOf": [{"enum": ["accept", "dismiss"]}, text]}
-
-
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """No value (``back:``), or ``true``."""
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """An empty mapping."""
-        if node.kind == "scalar" and (node.value is None or node.value is True):
-            return {}
-        return wanted("nothing", node, at, report, "write it without a value")
-
-    def schema(self) -> Schema:
-        """Null or true."""
-        return {"enum": [None, True]}
-
-
-@dataclass(frozen=True, slots=True)
-class TargetOr:
-    """A target, or a mapping with other keys as well: ``target`` tells which is meant."""
-
-    keys: Keys
-
-    def read(self, node: Node, at: str, report: Report) -> Any:
-        """The fields."""
-        if node.kind == "map" and node.get("target") is not None:
-            return self.keys.read(node, at, report)
-        target = TargetIs().read(node, at, report)
-        return BAD if target is BAD else {"target": target}
-
-    def schema(self) -> Schema:
-        """One of the two."""
-        return {"anyOf": [TARGET, self.keys.schema()]}
-
+from webagent.formats.document import Node, Report
+from webagent.formats.expectation_grammar import METHODS
+from webagent.formats.read_grammar import NAME, NAME_HINT, ReadShape
+from webagent.formats.scalars import Choice, Duration, Flag, TargetIs, Text
+from webagent.formats.shapes import BAD, Key, Keys, ListOf, MapOf, Schema, Shape, suggestion, wanted
 
 _DOWNLOAD = TargetOr(
     Keys("download", {"target": Key(TargetIs(), "what is clicked", required=True),
@@ -596,8 +253,3 @@ def action_definition() -> Schema:
              "oneOf": [{"required": [name]} for name in ACTIONS]},
         ]
     }  # fmt: skip
-
-
-def field_definition() -> Schema:
-    """The schema behind ``#/$defs/field``."""
-    return {"anyOf": [{"type": "string", "minLength": 1}, _FIELD.schema()]}

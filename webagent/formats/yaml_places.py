@@ -16,20 +16,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from webagent.core.errors import Problem
-from webagent.core.recipe import Place
+from webagent.formats.document import Node, Report, Scalar
+from webagent.formats.yaml_slips import character_problem, syntax_problem
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 50_000
 MAX_DEPTH = 60
-
-Scalar: TypeAlias = str | int | float | bool | None
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _HEX = re.compile(r"0x[0-9a-fA-F]+|0o[0-7]+")
@@ -39,76 +36,6 @@ _WORDS: dict[str, Scalar] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One part of a document with its place, counted from 1.
-
-    ``text`` is a scalar as written, ``plain`` whether it stood without quotes. A map's pairs keep
-    their order and hold the key's node, so that an error about a key can point at it.
-    """
-
-    kind: Literal["scalar", "list", "map"]
-    line: int
-    column: int
-    value: Scalar = None
-    text: str = ""
-    plain: bool = False
-    items: tuple[Node, ...] = ()
-    pairs: tuple[tuple[Node, Node], ...] = ()
-
-    def get(self, key: str) -> Node | None:
-        """The value under a key of a map."""
-        return next((value for name, value in self.pairs if name.text == key), None)
-
-    def plain_value(self) -> Any:
-        """The part as plain Python data."""
-        if self.kind == "list":
-            return [item.plain_value() for item in self.items]
-        if self.kind == "map":
-            return {key.text: value.plain_value() for key, value in self.pairs}
-        return self.value
-
-    def describe(self) -> str:
-        """What this is, for a sentence such as "text is wanted, not a list"."""
-        if self.kind != "scalar":
-            return {"list": "a list", "map": "a mapping"}[self.kind]
-        if self.value is None:
-            return "nothing"
-        if isinstance(self.value, bool):
-            return "true or false"
-        if isinstance(self.value, int | float):
-            return f"the number {self.text}"
-        return f"the text {self.text!r}" if len(self.text) <= 40 else "text"
-
-
-@dataclass(slots=True)
-class Report:
-    """Collects what is wrong with one file, and where its parts stand.
-
-    ``broken`` are paths of parts that were read only in part: what is found out later about what
-    they lack would be a consequence, not a fault of its own.
-    """
-
-    file: str
-    broken: set[str] = field(default_factory=set)
-    problems: list[Problem] = field(default_factory=list)
-    places: dict[str, Place] = field(default_factory=dict)
-
-    def problem(
-        self, node: Node | None, at: str, message: str, hint: str = "", code: str = "invalid"
-    ) -> None:
-        """Note one fault at a node (None: of the file as a whole)."""
-        line, column = (node.line, node.column) if node is not None else (1, 1)
-        self.problems.append(
-            Problem(message, path=at, file=self.file, line=line, column=column, hint=hint,
-                    code=code)
-        )  # fmt: skip
-
-    def mark(self, at: str, node: Node) -> None:
-        """Remember where a path stands."""
-        self.places[at] = Place(file=self.file, line=node.line, column=node.column)
 
 
 def resolve(text: str) -> Scalar:
@@ -131,9 +58,9 @@ def compose(text: str, report: Report) -> Node | None:
     try:
         return _Composer(report).document(yaml.parse(text))
     except MarkedYAMLError as error:
-        _syntax_problem(error, text, report)
+        syntax_problem(error, text, report)
     except YAMLError as error:
-        _character_problem(error, report)
+        character_problem(error, report)
     except (ValueError, RecursionError, IndexError, TypeError, AttributeError) as error:
         # ruamel answers some malformed directives and escapes by errors of Python's own.
         report.problem(None, "", f"not valid YAML ({type(error).__name__})", code="yaml")
@@ -287,47 +214,3 @@ class _Composer:
             self.report.problem(
                 key, "", f"a key is text, not {key.describe()}", "quote it", code="yaml"
             )
-
-
-def _character_problem(error: YAMLError, report: Report) -> None:
-    """Report a control character: the reader refuses control characters before it knows lines."""
-    code = getattr(error, "character", None)
-    what = f"the character U+{code:04X}" if isinstance(code, int) else "a character"
-    report.problem(None, "", f"{what} is not allowed in YAML", "write it as an escape", "yaml")
-
-
-def _syntax_problem(error: MarkedYAMLError, text: str, report: Report) -> None:
-    """Report a slip in words about what was written; ruamel's are about tokens."""
-    problem = error.problem or "not valid YAML"
-    context = error.context or ""
-    mark = error.problem_mark or error.context_mark
-    if mark is None:
-        report.problem(None, "", problem, code="yaml")
-        return
-    lines = text.splitlines()
-    line = lines[mark.line] if mark.line < len(lines) else ""
-    message, hint = problem, ""
-    if "quoted scalar" in context:
-        mark = error.context_mark or mark
-        message, hint = "a quote is opened here and never closed", "close it on the same line"
-    elif "flow sequence" in context or "flow mapping" in context:
-        opener = error.context_mark
-        what, sign = ("list", "]") if "sequence" in context else ("mapping", "}")
-        message = f"this {what} is not closed: {sign} or a comma is missing"
-        if opener is not None and opener.line != mark.line:
-            mark = opener
-        hint = "text with [ ] { } , or : inside braces needs quotes"
-    elif "\\t" in problem or "\t" in line[: mark.column + 1]:
-        message, hint = "a tab in the indentation", "YAML wants spaces"
-    elif "mapping values are not allowed" in problem:
-        message = "a second colon in this line, or a key indented deeper than the one before"
-        hint = 'quote the value if the colon belongs to it: "…: …"'
-    elif "expected <block end>" in problem:
-        message = "the indentation does not match the lines above"
-        hint = "align keys of one mapping, and the dashes of one list"
-    elif "could not find expected ':'" in problem:
-        message, hint = "a key without a colon", "write KEY: VALUE"
-    elif "cannot start any token" in problem:
-        message, hint = problem.replace("found character", "the character"), "quote the value"
-    where = Node("scalar", mark.line + 1, mark.column + 1)
-    report.problem(where, "", message, hint, code="yaml")
