@@ -5,18 +5,19 @@ The runtime knows these and nothing of what is behind them; wiring chooses.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from webagent.core.action import Action
 from webagent.core.base import Frozen, Json, SecretUse
+from webagent.core.brief import Brief
 from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.event import Entry, Event
 from webagent.core.expect import Expectation, Finding
-from webagent.core.page import Drift, Observation, Outcome
-from webagent.core.plan import BrowserOptions, Plan, PlanStep
+from webagent.core.page import Observation, Outcome
+from webagent.core.plan import BrowserOptions, Plan
 from webagent.core.request_rules import GuardPolicy
 from webagent.core.revision import Revision
 
@@ -253,21 +254,6 @@ class Executor(Protocol):
         ...
 
 
-class Brief(Frozen):
-    """All that a planner or executor is ever told about a step. It holds one step and no other's
-    history; its size does not grow with the plan."""
-
-    step: PlanStep
-    values: dict[str, Json] = {}
-    drift: Drift
-    failed_index: int | None = None
-    reason: str = ""
-    observation: Observation = Observation()
-    tried: tuple[tuple[Action, ...], ...] = ()
-    pages_left: int = 0
-    seconds_left: float = 0.0
-
-
 class Planner(Protocol):
     """Regenerates one segment from a brief.
 
@@ -300,7 +286,11 @@ class Secrets(Protocol):
 
 
 class Clock(Protocol):
-    """Time, so that tests can own it."""
+    """Time, so that tests can own it.
+
+    1. `monotonic` never goes back. 2. `now` knows its zone. 3. After `sleep` at least as much time
+    has passed on both.
+    """
 
     def now(self) -> datetime:
         """The present, in UTC."""
@@ -316,7 +306,10 @@ class Clock(Protocol):
 
 
 class Watcher(Protocol):
-    """Sees each entry of a run's journal as it is appended; must not raise."""
+    """Sees each entry of a run's journal as it is appended.
+
+    1. It does not raise. 2. It does not wait.
+    """
 
     def __call__(self, plan: Plan, entry: Entry) -> None:
         """One more thing happened."""

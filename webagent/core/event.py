@@ -20,6 +20,10 @@ from webagent.core.revision import Revision
 
 EVENT_VERSION = 1
 
+# Whose actions these are: the step's own segment, its probe or reset, a sign-in done for another.
+Part: TypeAlias = Literal["step", "probe", "reset", "session"]
+Phase: TypeAlias = Literal["before", "before_commit", "after"]
+
 Rung: TypeAlias = Literal[
     "wait", "renew", "find_again", "regenerate", "model", "split", "reenter", "reopen", "probe",
     "ask", "fail",
@@ -103,7 +107,7 @@ class ActionDispatched(EventBase):
     type: Literal["ActionDispatched"] = "ActionDispatched"
     index: int
     action: Action
-    segment: Literal["step", "probe", "reset", "session"] = "step"
+    segment: Part = "step"
 
 
 class ActionDone(EventBase):
@@ -115,7 +119,7 @@ class ActionDone(EventBase):
     ms: float
     happened: Happened = Happened()
     note: str = ""
-    segment: Literal["step", "probe", "reset", "session"] = "step"
+    segment: Part = "step"
 
 
 class ActionFailed(EventBase):
@@ -125,7 +129,7 @@ class ActionFailed(EventBase):
     index: int
     verb: str
     outcome: Outcome
-    segment: Literal["step", "probe", "reset", "session"] = "step"
+    segment: Part = "step"
 
 
 class Observed(EventBase):
@@ -139,7 +143,7 @@ class Judged(EventBase):
     """Expectations were compared with the page: before acting, before the commit, or after."""
 
     type: Literal["Judged"] = "Judged"
-    phase: Literal["before", "before_commit", "after"]
+    phase: Phase
     verdicts: tuple[Verdict, ...]
     judgement: Literal["met", "unmet", "unknown"]
     drift: Drift | None = None

@@ -7,6 +7,7 @@ a revision makes a new one (`core.revision.apply`) in which every other step's t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -189,6 +190,13 @@ class Plan(Frozen):
     allow_private: bool = False
     max_radius: int | None = None
     keep_heals: Literal["never", "none"] = "never"
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
+        """A copy with changes; what was computed from the old steps does not come along."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in ("by_path", "dependants"):
+            copy.__dict__.pop(name, None)
+        return copy
 
     @cached_property
     def by_path(self) -> dict[str, PlanStep]:

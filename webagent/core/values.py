@@ -58,7 +58,8 @@ def parse_number(text: str) -> float | int:
     if amount is None:
         msg = f"no number in {text!r}"
         raise ValueFaultError(msg)
-    value = -amount if found[0].strip()[0] in "-\u2212" and amount > 0 else amount  # noqa: RUF001
+    negative = found[0].strip()[0] in "-\u2212" and amount > 0
+    value = -amount if negative else amount
     return int(value) if value == int(value) else float(value)
 
 

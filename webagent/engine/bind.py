@@ -82,7 +82,9 @@ def _outputs(state: RunState, plan: Plan, place: str) -> dict[str, Json]:
         if step.path.startswith(prefix):
             node = state.nodes.get(step.path)
             met = node is not None and node.state == "met"
-            _plant(tree, step.path.removeprefix(prefix), dict(node.outputs) if node and met else None)
+            _plant(
+                tree, step.path.removeprefix(prefix), dict(node.outputs) if node and met else None
+            )
     return tree
 
 

@@ -7,11 +7,11 @@ step tried before. Nothing of any other step, and nothing that grows with the pl
 from __future__ import annotations
 
 from webagent.core.base import Json
+from webagent.core.brief import Brief
 from webagent.core.page import Observation
 from webagent.engine.bind import names
 from webagent.engine.ladder import pages_of, seconds_of
 from webagent.engine.state import RunState
-from webagent.ports import Brief
 
 
 def make_brief(state: RunState, node_path: str, observation: Observation, now: float) -> Brief:

@@ -77,7 +77,9 @@ def classify(
     if by_site is not None:
         return by_site
     if failure is not None:
-        if failure.kind in ("target_missing", "invalid_read") and _target_is_bound(step, failed_index):
+        if failure.kind in ("target_missing", "invalid_read") and _target_is_bound(
+            step, failed_index
+        ):
             return Told("stale_input", f"{failure.message}: it was named by another step's output")
         if failure.kind == "target_missing" and observation.loading:
             return Told("slow", f"{failure.message}, and the page is still loading")
@@ -96,7 +98,7 @@ def _by_site(step: PlanStep, seen: Observation, failed_index: int | None) -> Tol
         return Told("blocked_by_site", f"{seen.url} {what}")
     if status in OVERLOADED or status in SERVER_ERRORS:
         return Told("server_error", f"{seen.url} answers {status}")
-    if step.do != "sign_in" and (status == 401 or (seen.sign_in and not _types_secrets(step))):  # noqa: PLR2004 - HTTP Unauthorized
+    if step.do != "sign_in" and (status == 401 or (seen.sign_in and not _types_secrets(step))):
         return Told("signed_out", f"{seen.url} asks to sign in")
     return None
 
@@ -175,7 +177,9 @@ def _document_is_the_gotos(step: PlanStep, failed_index: int | None) -> bool:
         if isinstance(action, Goto):
             return True
         if action.verb not in ("read", "wait", "scroll", "hover", "tab") and action is not (
-            segment[failed_index] if failed_index is not None and failed_index < len(segment) else None
+            segment[failed_index]
+            if failed_index is not None and failed_index < len(segment)
+            else None
         ):
             return False
     return False
@@ -183,4 +187,3 @@ def _document_is_the_gotos(step: PlanStep, failed_index: int | None) -> bool:
 
 def _target_is_bound(step: PlanStep, failed_index: int | None) -> bool:
     return bool(target_sources(step, failed_index))
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from webagent.core.base import Json
@@ -48,7 +48,9 @@ def compare(step: PlanStep, values: Mapping[str, Json]) -> Compared:
         ordered = _taken(step, ordered, values)
     nulls = counter.ordered
     if not ordered:
-        reason = f"none of {len(rows)} rows is left" + (f" by where: {step.where}" if step.where else "")
+        reason = f"none of {len(rows)} rows is left" + (
+            f" by where: {step.where}" if step.where else ""
+        )
         if nulls:
             reason += f"; {nulls} comparisons had null"
         return Compared({}, "value_differs", reason, nulls)
@@ -109,7 +111,7 @@ def _taken(step: PlanStep, rows: list[Json], values: Mapping[str, Json]) -> list
     return kept
 
 
-def _mixed_currencies(step: PlanStep, rows: list[Json]) -> str:
+def _mixed_currencies(step: PlanStep, rows: Sequence[Json]) -> str:
     """A sentence when a field that is compared as money stands in several currencies."""
     compared: set[str] = set()
     for source in (step.where, *(o.removeprefix("-") for o in step.order)):

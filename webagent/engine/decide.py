@@ -152,7 +152,10 @@ def next_moves(
         return reopenings
     if moves:
         return tuple(moves)
-    if any(state.nodes[p].state in ("running", "revising") and p not in state.items for p in state.nodes):
+    if any(
+        state.nodes[p].state in ("running", "revising") and p not in state.items
+        for p in state.nodes
+    ):
         return ()
     return (_end(state, wanted),)
 
@@ -200,7 +203,11 @@ def _busy(state: RunState) -> _Busy:
     busy = _Busy()
     for path, node in state.nodes.items():
         step = state.the_plan.step(path)
-        if node.state in ("running", "revising") and step.do not in PAGELESS and path not in state.items:
+        if (
+            node.state in ("running", "revising")
+            and step.do not in PAGELESS
+            and path not in state.items
+        ):
             busy.add(frozenset(origins(state, path)), step.effect != "none")
     return busy
 
@@ -345,7 +352,9 @@ def _sibling_drifts(state: RunState, node: Node) -> bool:
     """After a drift in one item the others wait until it is over, so that its revision serves them."""
     siblings = (state.nodes[c] for c in state.items[template_of(node.path)] if c != node.path)
     return any(
-        s.state == "revising" or (s.state == "running" and s.rungs) or (s.state == "ready" and s.rungs)
+        s.state == "revising"
+        or (s.state == "running" and s.rungs)
+        or (s.state == "ready" and s.rungs)
         for s in siblings
     )
 
@@ -357,11 +366,19 @@ def _reopen_chain(state: RunState, node: Node, step: PlanStep) -> Iterator[NodeM
         why = "its page is lost, and the steps before it in that page hold an effect"
         yield Conclude(node.path, "unmet", why, "page_lost")
         return
-    if node.attempt >= attempts_of(step) or state.nodes[chain[0]].reopened.get("page_lost", 0) >= _CHAIN_LIMIT:
-        yield Conclude(node.path, "unmet", node.reason or "its page is lost", node.drift or "page_lost")
+    if (
+        node.attempt >= attempts_of(step)
+        or state.nodes[chain[0]].reopened.get("page_lost", 0) >= _CHAIN_LIMIT
+    ):
+        yield Conclude(
+            node.path, "unmet", node.reason or "its page is lost", node.drift or "page_lost"
+        )
         return
-    for path in chain:
-        if state.nodes[path].state == "met":
+    for path in reversed(chain):
+        before = state.nodes[path]
+        if before.generation == state.generation and not before.page_given:
+            break
+        if before.state == "met":
             yield Reopen(path, "page_lost", node.path)
 
 
@@ -369,9 +386,7 @@ def _reopen_chain(state: RunState, node: Node, step: PlanStep) -> Iterator[NodeM
 _CHAIN_LIMIT = 5
 
 
-def _stale_by_age(
-    state: RunState, node: Node, step: PlanStep, now: float | None
-) -> Reopen | None:
+def _stale_by_age(state: RunState, node: Node, step: PlanStep, now: float | None) -> Reopen | None:
     if now is None:
         return None
     for need in step.needs:

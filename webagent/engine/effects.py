@@ -38,7 +38,8 @@ def on_ready(row: EffectRow | None, run: str, *, holder_live: bool) -> OnReady:
 
 def intention(row: EffectRow | None, new: EffectRow) -> EffectChange:
     """The claim: a new row, the next attempt after a refused or freed one, or an intended one taken
-    over (the store refuses that while its run is live)."""
+    over (the store refuses that while its run is live).
+    """
     if row is None:
         return EffectChange(expect=(None,), row=new.model_copy(update={"attempt": 1}))
     attempt = row.attempt if row.state == "intended" else row.attempt + 1
@@ -78,7 +79,9 @@ def compare_probe(baseline: Json, rows: Sequence[Mapping[str, Json]], key: str) 
         return Probed("yes", new[0], f"one new {key} in the probe's list: {new[0].get(key)}")
     if not new:
         return Probed("no", {}, f"no new {key} in the probe's list of {len(rows)}")
-    return Probed("unknown", {}, f"{len(new)} new {key} in the probe's list: which is ours is not known")
+    return Probed(
+        "unknown", {}, f"{len(new)} new {key} in the probe's list: which is ours is not known"
+    )
 
 
 def commit_request(
@@ -101,6 +104,6 @@ def refused_by_status(answer: Response | None) -> str:
     """Why the site's answer is a refusal, or "" when it does not say so."""
     if answer is None or answer.status in UNSAID_STATUS:
         return ""
-    if 400 <= answer.status < 500:  # noqa: PLR2004 - the HTTP class of client errors
+    if 400 <= answer.status < 500:
         return f"the site answered {answer.status} to {answer.method} {answer.url}"
     return ""

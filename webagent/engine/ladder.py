@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from webagent.core.action import Goto, first_acting
 from webagent.core.event import Judged, Rung
-from webagent.core.limits import ACTION_SECONDS, STEP_ATTEMPTS, STEP_PAGES, STEP_RETRIES, STEP_SECONDS
+from webagent.core.limits import (
+    ACTION_SECONDS,
+    STEP_ATTEMPTS,
+    STEP_PAGES,
+    STEP_RETRIES,
+    STEP_SECONDS,
+)
 from webagent.core.page import Drift
 from webagent.core.plan import Plan, PlanStep
 from webagent.engine.classify import goto_sources, target_sources
@@ -84,7 +90,11 @@ def _try(
 ) -> Climb | None:
     drift: Drift = node.drift or "wrong_page"
     used = node.rungs.get(rung, 0)
-    past_commit = node.effect is not None and node.effect.phase in ("dispatched", "confirmed", "unknown")
+    past_commit = node.effect is not None and node.effect.phase in (
+        "dispatched",
+        "confirmed",
+        "unknown",
+    )
     if past_commit:
         return None
     match rung:
@@ -116,7 +126,9 @@ def _wait(node: Node, step: PlanStep, judged: Judged, used: int) -> Climb | None
     asked = judged.retry_after
     if asked is not None and asked > LONGEST_WAIT:
         return None
-    seconds = asked if asked is not None else WAIT_SECONDS * 2**used if drift == "server_error" else 0.0
+    seconds = (
+        asked if asked is not None else WAIT_SECONDS * 2**used if drift == "server_error" else 0.0
+    )
     redo = _redo_in_place(step, judged, drift)
     if redo is not None:
         return Climb("wait", drift, used + 1, seconds=seconds, redo_from=redo)

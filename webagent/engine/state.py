@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias, assert_never
 
 from webagent.core import event as ev
-from webagent.core.action import PASSIVE
+from webagent.core.action import PASSIVE, Action
 from webagent.core.base import Json
 from webagent.core.errors import InvalidTransition
 from webagent.core.page import Drift
@@ -98,7 +98,7 @@ class Node:
     limit: str | None = None
     last_rung: str = ""
     redo_from: int | None = None
-    tried: tuple[object, ...] = ()
+    tried: tuple[tuple[Action, ...], ...] = ()
     executions: int = 0
     page_given: bool = False
 
@@ -171,7 +171,7 @@ def advance(state: RunState, entry: ev.Entry) -> RunState:
     return _apply(state, entry.event, at)
 
 
-def _apply(state: RunState, event: ev.Event, at: float) -> RunState:  # noqa: C901, PLR0911, PLR0912 - one arm an event
+def _apply(state: RunState, event: ev.Event, at: float) -> RunState:  # noqa: C901 - one arm an event
     match event:
         case ev.RunStarted():
             return replace(state, started=event)
@@ -337,7 +337,9 @@ def _finished(state: RunState, event: ev.StepFinished, at: float) -> RunState:
         reason=event.reason,
         already=event.already,
         finished_at=at,
-        seconds=node.seconds if node.started_at is None else max(node.seconds, at - node.started_at),
+        seconds=node.seconds
+        if node.started_at is None
+        else max(node.seconds, at - node.started_at),
         interrupted=False,
         question=None,
     )

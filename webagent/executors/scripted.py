@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from webagent.core.action import PASSIVE, Action, Commit, Read
+from webagent.core.action import PASSIVE, Action, Commit, Read, first_acting
 from webagent.core.base import Json
 from webagent.core.errors import BrowserLost
 from webagent.core.expect import (
@@ -32,7 +32,7 @@ from webagent.core.expect import (
     ValueIs,
 )
 from webagent.core.page import Failure, Happened, Observation, Outcome
-from webagent.core.plan import BrowserOptions
+from webagent.core.plan import BrowserOptions, Plan, PlanStep
 from webagent.core.request_rules import GuardPolicy
 from webagent.ports import Dispatched, StorageState
 
@@ -65,10 +65,12 @@ class Fault:
 class ScriptedSite:
     """What all pages of a run have in common: the script, the log and the ledger of effects.
 
+    ``plan``: what the run works on, to know what acts and what is checked before a commit.
     ``values``: outputs by step and name, a list of them being one for each execution in turn.
     ``on_commit`` is called with the step when a commit reaches the site, after it was written down.
     """
 
+    plan: Plan
     values: dict[str, dict[str, Json]] = field(default_factory=dict)
     faults: dict[str, list[Fault]] = field(default_factory=dict)
     log: list[Performed] = field(default_factory=list)
@@ -78,7 +80,6 @@ class ScriptedSite:
     # (step, output) -> what is read, from the site itself (an order list, say)
     reads: Callable[[str, str], Json] | None = None
     pause: float | None = None
-
     def fault(self, step: str, at: int | None) -> Fault | None:
         """The fault that strikes now, if one is left."""
         for fault in self.faults.get(step, []):
@@ -113,7 +114,7 @@ class ScriptedTab:
         self.policy = policy
         self._count = 0
         self._acted = False
-        self._done = False
+        self._committed = False
         self._struck: Fault | None = None
         self._url = "about:blank"
         self._closed = False
@@ -124,7 +125,7 @@ class ScriptedTab:
             await asyncio.sleep(self._site.pause)
         if not self._executor.alive() or self._closed:
             return Outcome(failure=Failure(kind="page_lost", message="the browser is gone"))
-        if deadline < 0.1:  # noqa: PLR2004 - a look ahead that is not an action of the step
+        if deadline < 0.1:
             return self._look_ahead(action)
         index, self._count = self._count, self._count + 1
         fault = self._site.fault(self.step, index)
@@ -139,7 +140,7 @@ class ScriptedTab:
         return self._carry_out(action)
 
     def _look_ahead(self, action: Action) -> Outcome:
-        if not self._acted:
+        if not self._reached(self._site.plan.step(self.step)):
             return Outcome(failure=Failure(kind="target_missing", message="not there yet"))
         return self._carry_out(action)
 
@@ -160,6 +161,7 @@ class ScriptedTab:
         if isinstance(action, Read):
             values = {name: self._site.value(self.step, name) for name in action.outputs}
         if isinstance(action, Commit):
+            self._committed = True
             self._site.ledger.append(self.step)
             if self._site.on_commit is not None:
                 self._site.on_commit(self.step)
@@ -172,17 +174,22 @@ class ScriptedTab:
         if not self._executor.alive() or self._closed:
             return tuple(Finding(error="the browser is gone") for _ in expectations)
         fault = self._site.fault(self.step, None)
-        if fault is not None and self._reached():
+        if fault is not None and self._reached(self._site.plan.step(self.step)):
             fault.times -= 1
             self._struck = fault
-        holds = self._reached() and self._struck is None
-        return tuple(finding_for(e, holds=holds) for e in expectations)
+        step = self._site.plan.step(self.step)
+        holds = self._reached(step) and self._struck is None
+        checks = {e.kind: e for e in step.before_commit}
+        return tuple(
+            finding_for(e, holds=holds or (not self._committed and e.kind in checks))
+            for e in expectations
+        )
 
-    def _reached(self) -> bool:
-        return self._acted or self._only_reads()
-
-    def _only_reads(self) -> bool:
-        return any(p.step == self.step and p.verb in PASSIVE for p in self._site.log[-3:])
+    def _reached(self, step: PlanStep) -> bool:
+        """Whether the page was acted on (a once step: its commit was sent) or only has to be read."""
+        if self.policy.effect == "once":
+            return self._committed
+        return self._acted or first_acting(step.segment or ()) is None
 
     async def stirred(self, seconds: float) -> None:
         """A scripted page changes at once or never; give other steps their turn."""
@@ -209,7 +216,8 @@ class ScriptedTab:
         self.policy = policy
         if step and step != self.step:
             self._executor.enter(step)
-            self.step, self._count, self._acted, self._struck = step, 0, False, None
+            self.step, self._count, self._struck = step, 0, None
+            self._acted = self._committed = False
 
     async def close(self) -> None:
         """Close the page."""
@@ -259,7 +267,7 @@ class ScriptedExecutor:
         self.dead = True
 
 
-def finding_for(expected: Expectation, *, holds: bool) -> Finding:  # noqa: PLR0911 - one arm a kind
+def finding_for(expected: Expectation, *, holds: bool) -> Finding:
     """A finding for which an expectation holds, or does not."""
     match expected:
         case UrlIs(glob=glob) | TitleIs(glob=glob):

@@ -16,8 +16,9 @@ from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.errors import EffectConflict, ExpressionError
 from webagent.core.expect import ElementShown, Expectation, Verdict, all_hold
 from webagent.core.limits import LEASE_SECONDS
-from webagent.core.page import Failure
+from webagent.core.page import Drift, Failure
 from webagent.core.plan import PlanStep, Question
+from webagent.core.request_rules import GuardPolicy
 from webagent.core.target import Target
 from webagent.engine.bind import bind_all, effect_key, names
 from webagent.engine.effects import (
@@ -32,7 +33,6 @@ from webagent.engine.effects import (
 from webagent.engine.guard import origins, policy, probe_policy
 from webagent.engine.ladder import timeout_of
 from webagent.ports import Tab
-from webagent.core.request_rules import GuardPolicy
 from webagent.runtime.context import Deps, LivePage
 from webagent.runtime.journal import Journal
 from webagent.runtime.segment import SegmentWork, Stopping
@@ -109,7 +109,9 @@ class Commits:
             work.finished(None, already=True, outputs=outputs),
         )
 
-    async def _end(self, node: str, state: str, reason: str, drift: str | None = None) -> None:
+    async def _end(
+        self, node: str, state: ev.FinalState, reason: str, drift: Drift | None = None
+    ) -> None:
         await self.journal.append(
             ev.StepFinished(step=node, state=state, reason=reason, drift=drift)
         )
@@ -156,7 +158,7 @@ class Commits:
         if not step.before_commit:
             return True
         try:
-            checks = bind_all(step.before_commit, work.values(), step.place)  # type: ignore[type-var]
+            checks = bind_all(step.before_commit, work.values(), step.place)
         except ExpressionError as error:
             await work.report_unmet(
                 page, failure=Failure(kind="invalid", message=error.message),
@@ -172,12 +174,12 @@ class Commits:
             await page.tab.stirred(min(left, 0.25))
         if all_hold(found) == "met":
             self.journal.defer(
-                ev.Judged(
-                    step=work.node, phase="before_commit", verdicts=found, judgement="met"
-                )
+                ev.Judged(step=work.node, phase="before_commit", verdicts=found, judgement="met")
             )
             return True
-        differs = any(v.judgement != "met" and v.expected.kind in ("value", "rows", "count") for v in found)
+        differs = any(
+            v.judgement != "met" and v.expected.kind in ("value", "rows", "count") for v in found
+        )
         await work.report_unmet(
             page, found=found, failed_index=index, phase="before_commit",
             drift="value_differs" if differs else "precondition_unmet",
@@ -200,9 +202,13 @@ class Commits:
     ) -> None:
         step = work.step
         if step.reset:
-            bound = bind_all(step.reset, work.values(), step.place)  # type: ignore[type-var]
+            bound = bind_all(step.reset, work.values(), step.place)
             await work.perform_all(page, bound, part="reset", optional=True)
-        payload = {"form": dict(form), "commit": _shown(action), "url": (await page.tab.observe()).url}
+        payload = {
+            "form": dict(form),
+            "commit": _shown(action),
+            "url": (await page.tab.observe()).url,
+        }
         await self.journal.append(
             ev.StepFinished(
                 step=work.node,
@@ -261,9 +267,7 @@ class Commits:
 
     # -- after --------------------------------------------------------------------------------
 
-    async def confirm(
-        self, work: SegmentWork, page: LivePage, after: tuple[Verdict, ...]
-    ) -> None:
+    async def confirm(self, work: SegmentWork, page: LivePage, after: tuple[Verdict, ...]) -> None:
         """All expectations hold and one turned true: the effect is confirmed, the step met."""
         row = await self._row(work.node)
         finished = work.finished(page)
@@ -388,13 +392,13 @@ class Commits:
         for _ in range(PROBE_TRIES):
             tab = await self.open_tab(work.node, allowed)
             try:
-                bound = bind_all(step.probe.segment, work.values(), step.place)  # type: ignore[type-var]
+                bound = bind_all(step.probe.segment, work.values(), step.place)
                 probe_page = LivePage(tab)
                 values, failure = await work.perform_all(probe_page, bound, part="probe")
                 seen = await tab.observe()
             finally:
                 await tab.close()
-            if failure is None and seen.alive and seen.status < 400 and not seen.sign_in:  # noqa: PLR2004
+            if failure is None and seen.alive and seen.status < 400 and not seen.sign_in:
                 rows = values.get(found[0])
                 bad = values.get(f"{found[0]}_bad")
                 if bad:
@@ -412,7 +416,7 @@ class Commits:
         answer = commit_request(page.commit_responses(), self._named(work.step), row.request)
         if said := refused_by_status(answer):
             return said
-        if answer is None or answer.status >= 500:  # noqa: PLR2004 - a server error says nothing
+        if answer is None or answer.status >= 500:
             return ""
         commit = next((a for a in work.step.segment or () if isinstance(a, Commit)), None)
         target: Target | None = getattr(commit.action, "target", None) if commit else None
@@ -427,7 +431,8 @@ class Commits:
 
     async def _settled(self, work: SegmentWork, row: EffectRow) -> bool:
         """Whether absence may free another attempt: the author said how long, it is seen twice, and
-        the runner that sent it is known to be gone."""
+        the runner that sent it is known to be gone.
+        """
         probe = work.step.probe
         if probe is None or probe.settle is None:
             return False
@@ -445,16 +450,20 @@ class Commits:
         )
         verdicts = tuple(
             Verdict(expected=e, judgement="met", seen="met by probe", by_probe=True)
-            for e in bind_all(step.expect, work.values(), step.place)  # type: ignore[type-var]
+            for e in bind_all(step.expect, work.values(), step.place)
         )
         confirmed = ev.EffectConfirmed(
             step=work.node, key=row.key, attempt=row.attempt, evidence=probed.evidence
         )
         judged = ev.Judged(step=work.node, phase="after", verdicts=verdicts, judgement="met")
-        missing = [name for name, value in made.items() if value is None and self._is_used(work.node, name)]
+        missing = [
+            name for name, value in made.items() if value is None and self._is_used(work.node, name)
+        ]
         last: ev.Event = work.finished(None, outputs=made)
         if missing:
-            text = f"The probe shows that {work.node} happened, but not its {missing[0]}. What is it?"
+            text = (
+                f"The probe shows that {work.node} happened, but not its {missing[0]}. What is it?"
+            )
             last = ev.PersonAsked(step=work.node, question=Question(text=text), about="answer")
         change = EffectChange(expect=(row.state,), row=updated)
         await self.journal.append(judged, confirmed, last, effects=(change,), durable=True)
@@ -523,5 +532,3 @@ def _path(url: str) -> str:
 def _shown(action: Commit) -> str:
     target = getattr(action.action, "target", None)
     return f"{action.action.verb} {target}" if target is not None else action.action.verb
-
-

@@ -48,9 +48,13 @@ class Deps:
 
 @dataclass(slots=True)
 class LivePage:
-    """A page that a node works in (or left for a step that continues it)."""
+    """A page that a node works in (or left for a step that continues it).
+
+    ``documents``: loaded so far by the node that works in it, ahead of what the journal folded.
+    """
 
     tab: Tab
+    documents: int = 0
     before: tuple[Verdict, ...] = ()
     outputs: dict[str, Json] = field(default_factory=dict)
     responses: list[Response] = field(default_factory=list)

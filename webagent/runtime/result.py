@@ -99,5 +99,3 @@ def _status(state: RunState) -> tuple[Status, int, str]:
             status = "limit"
         return status, PARK_EXITS[state.parked.cause], state.parked.reason
     return "running", 1, "the run was interrupted; resume continues it"
-
-

@@ -169,6 +169,8 @@ class Runner:
                 if is_immediate(move):
                     await moves.carry_out(move)
                     again = True
+                    if isinstance(move, decide.Reopen):
+                        continue
                     break
                 tasks[move.node] = asyncio.create_task(moves.carry_out(move), name=move.node)
             if not again:
@@ -198,9 +200,7 @@ class Runner:
             return
         wake = asyncio.create_task(self._wake.wait())
         try:
-            await asyncio.wait(
-                {*tasks.values(), keeper, wake}, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait({*tasks.values(), keeper, wake}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             wake.cancel()
 
@@ -262,9 +262,9 @@ async def answer(deps: Deps, run: str, step: str, value: Json, by: str) -> None:
         if node is None or node.state != "waiting":
             waiting = [p for p, n in state.nodes.items() if n.state == "waiting"]
             msg = f"{step} does not wait for an answer"
-            raise BadInput(msg, hint=f"waiting: {', '.join(waiting)}" if waiting else "nothing waits")
+            raise BadInput(
+                msg, hint=f"waiting: {', '.join(waiting)}" if waiting else "nothing waits"
+            )
         await journal.append(ev.PersonAnswered(step=step, value=value, by=by))
     finally:
         await deps.store.release(lease)
-
-

@@ -17,7 +17,7 @@ from webagent.core.effect import EffectChange
 from webagent.core.errors import ExpressionError
 from webagent.core.expect import Expectation, OutputIs, Verdict, all_hold, judge, turned_true
 from webagent.core.limits import LimitKind
-from webagent.core.page import Failure, Observation, Outcome
+from webagent.core.page import Drift, Failure, Observation, Outcome
 from webagent.core.plan import PlanStep
 from webagent.core.values import fingerprint
 from webagent.engine.bind import bind, bind_all, names
@@ -28,7 +28,9 @@ from webagent.runtime.context import Deps, LivePage
 from webagent.runtime.journal import Journal
 
 # Verbs whose input can make a site write: their dispatch is kept durably in steps with an effect.
-WRITING = frozenset({"click", "double_click", "press", "commit", "select", "check", "uncheck", "drag"})
+WRITING = frozenset(
+    {"click", "double_click", "press", "commit", "select", "check", "uncheck", "drag"}
+)
 NAVIGATING = frozenset({"goto", "back", "reload"})
 # An error page will not turn into the expected one; it gets this long to do so all the same.
 ERROR_PAGE_SECONDS = 1.0
@@ -65,7 +67,7 @@ class SegmentWork:
         index: int,
         action: Action,
         *,
-        part: str = "step",
+        part: ev.Part = "step",
         before_input: Sequence[ev.Event] = (),
         effects: Sequence[EffectChange] = (),
     ) -> Outcome:
@@ -93,9 +95,10 @@ class SegmentWork:
         return outcome
 
     def _note(
-        self, page: LivePage, index: int, action: Action, outcome: Outcome, part: str
+        self, page: LivePage, index: int, action: Action, outcome: Outcome, part: ev.Part
     ) -> None:
         page.responses.extend(outcome.happened.responses)
+        page.documents += outcome.happened.documents
         for refused in outcome.happened.refusals:
             self.journal.defer(
                 ev.GuardRefused(
@@ -125,7 +128,7 @@ class SegmentWork:
         )
 
     async def perform_all(
-        self, page: LivePage, segment: Sequence[Action], *, part: str, optional: bool = False
+        self, page: LivePage, segment: Sequence[Action], *, part: ev.Part, optional: bool = False
     ) -> tuple[dict[str, Json], Failure | None]:
         """A whole bound segment in order (probe, reset, sign-in): its values, and where it failed.
 
@@ -147,7 +150,7 @@ class SegmentWork:
 
     def bound_expectations(self) -> tuple[Expectation, ...]:
         """The step's expectations with values in place."""
-        return bind_all(self.step.expect, self.values(), self.step.place)  # type: ignore[type-var]
+        return bind_all(self.step.expect, self.values(), self.step.place)
 
     async def verdicts(
         self, tab: Tab, expected: Sequence[Expectation], outputs: Mapping[str, Json]
@@ -175,9 +178,7 @@ class SegmentWork:
             )
         )
 
-    async def _dry_read(
-        self, page: LivePage, expected: Sequence[Expectation]
-    ) -> dict[str, Json]:
+    async def _dry_read(self, page: LivePage, expected: Sequence[Expectation]) -> dict[str, Json]:
         wanted = {e.name for e in expected if isinstance(e, OutputIs)}
         found: dict[str, Json] = {}
         if not wanted:
@@ -217,7 +218,10 @@ class SegmentWork:
                 return found
             if self._on_error_page(page) and clock.monotonic() - began > ERROR_PAGE_SECONDS:
                 return found
-            if any(v.judgement == "unknown" for v in found) and not (await page.tab.observe()).alive:
+            if (
+                any(v.judgement == "unknown" for v in found)
+                and not (await page.tab.observe()).alive
+            ):
                 return found
             await page.tab.stirred(min(left, POLL_SECONDS))
             late = {
@@ -233,7 +237,7 @@ class SegmentWork:
     @staticmethod
     def _on_error_page(page: LivePage) -> bool:
         documents = [r for r in page.responses if r.document]
-        return bool(documents) and documents[-1].status >= 400  # noqa: PLR2004 - HTTP errors
+        return bool(documents) and documents[-1].status >= 400
 
     async def report_unmet(
         self,
@@ -242,8 +246,8 @@ class SegmentWork:
         failure: Failure | None = None,
         failed_index: int | None = None,
         found: tuple[Verdict, ...] = (),
-        phase: str = "after",
-        drift: str | None = None,
+        phase: ev.Phase = "after",
+        drift: Drift | None = None,
         reason: str | None = None,
     ) -> None:
         """Keep the evidence, tell the drift, and leave the rest to the engine."""
@@ -255,9 +259,7 @@ class SegmentWork:
             events.append(ev.Observed(step=self.node, observation=seen))
         else:
             seen = Observation(alive=failure is None or failure.kind != "page_lost")
-        told = classify(
-            self.step, seen, failure=failure, failed_index=failed_index, verdicts=found
-        )
+        told = classify(self.step, seen, failure=failure, failed_index=failed_index, verdicts=found)
         events.append(
             ev.Judged(
                 step=self.node,
@@ -274,9 +276,7 @@ class SegmentWork:
         if self.deps.on_failure is not None:
             await self.deps.on_failure(self.node)
 
-    async def report_proven_nothing(
-        self, page: LivePage, after: tuple[Verdict, ...]
-    ) -> None:
+    async def report_proven_nothing(self, page: LivePage, after: tuple[Verdict, ...]) -> None:
         """All expectations hold, and all held before: the step may have done nothing at all."""
         seen = await page.tab.observe(evidence=f"{self.node}-proven-nothing")
         anyway = "; ".join(describe(v) for v in after)
@@ -296,12 +296,12 @@ class SegmentWork:
 
     # -- limits -------------------------------------------------------------------------------
 
-    def limit(self) -> ev.LimitHit | None:
+    def limit(self, page: LivePage) -> ev.LimitHit | None:
         """The step's budget that is used up, if one is."""
         node = self.journal.state.nodes[self.node]
         step = self.step
         kinds: tuple[tuple[LimitKind, float, float], ...] = (
-            ("pages", pages_of(step), node.pages),
+            ("pages", pages_of(step), max(node.pages, page.documents)),
             ("seconds", seconds_of(step), node.seconds_at(self.deps.clock.now().timestamp())),
         )
         for kind, allowed, used in kinds:
@@ -310,7 +310,11 @@ class SegmentWork:
         return None
 
     def finished(
-        self, page: LivePage | None, *, already: bool = False, outputs: Mapping[str, Json] | None = None
+        self,
+        page: LivePage | None,
+        *,
+        already: bool = False,
+        outputs: Mapping[str, Json] | None = None,
     ) -> ev.StepFinished:
         """The event that freezes the outputs."""
         made = dict(page.outputs if outputs is None and page is not None else outputs or {})
@@ -333,7 +337,7 @@ class SegmentWork:
         """Perform the segment from an index on, judge it, and journal how it ended."""
         step = self.step
         try:
-            segment = bind_all(step.segment or (), self.values(), step.place)  # type: ignore[type-var]
+            segment = bind_all(step.segment or (), self.values(), step.place)
             expected = self.bound_expectations()
         except ExpressionError as error:
             await self.report_unmet(
@@ -343,7 +347,7 @@ class SegmentWork:
         acting = first_acting(segment)
         for index in range(start, len(segment)):
             self.stopping.check()
-            if (hit := self.limit()) is not None:
+            if (hit := self.limit(page)) is not None:
                 await self._end_by_limit(hit)
                 return
             action = segment[index]
@@ -474,9 +478,7 @@ class CommitProtocol(Protocol):
         """Check, claim, send. False when the step is over (or rehearsed) and nothing follows."""
         ...
 
-    async def confirm(
-        self, work: SegmentWork, page: LivePage, after: tuple[Verdict, ...]
-    ) -> None:
+    async def confirm(self, work: SegmentWork, page: LivePage, after: tuple[Verdict, ...]) -> None:
         """All expectations hold and one turned true: the effect is confirmed, the step met."""
         ...
 

@@ -64,7 +64,7 @@ class Sessions:
             return False, lost.message
         try:
             page = LivePage(tab)
-            segment = bind_all(step.segment or (), work.values(), step.place)  # type: ignore[type-var]
+            segment = bind_all(step.segment or (), work.values(), step.place)
             expected = work.bound_expectations()
             _, failure = await work.perform_all(page, segment, part="session")
             found = await work.judge_after(page, expected, reread_from=len(segment))

@@ -115,14 +115,16 @@ class StepMoves:
                 raise BrowserLost(f"the page that {step.continues} left is gone")
             await page.tab.set_policy(allowed, node)
             return page
-        page = LivePage(await self.browser.open_tab(node, allowed))
+        page = LivePage(
+            await self.browser.open_tab(node, allowed), documents=state.nodes[node].pages
+        )
         self.pages.live[node] = page
         return page
 
     async def _reset(self, work: SegmentWork, page: LivePage) -> None:
         step = work.step
         if step.reset:
-            bound = bind_all(step.reset, work.values(), step.place)  # type: ignore[type-var]
+            bound = bind_all(step.reset, work.values(), step.place)
             await work.perform_all(page, bound, part="reset", optional=True)
 
     async def _tidy(self, node: str) -> None:
@@ -262,7 +264,7 @@ class StepMoves:
             )
             return
         outputs = dict(made.outputs)
-        expected = bind_all(step.expect, {**names(state, node), **outputs}, step.place)  # type: ignore[type-var]
+        expected = bind_all(step.expect, {**names(state, node), **outputs}, step.place)
         found = tuple(judge(e, Finding(), outputs) for e in expected)
         judged = ev.Judged(
             step=node, phase="after", verdicts=found, judgement=all_hold(found),
@@ -356,9 +358,7 @@ class StepMoves:
         if step.continues is not None:
             await self.pages.close(step.continues)
         await self.journal.append(
-            ev.StepFinished(
-                step=move.node, state=move.state, reason=move.reason, drift=move.drift
-            )
+            ev.StepFinished(step=move.node, state=move.state, reason=move.reason, drift=move.drift)
         )
 
 
@@ -384,5 +384,3 @@ IMMEDIATE = (
 def is_immediate(move: decide.Move) -> bool:
     """Whether a move needs no page, so that it is done at once and in order."""
     return isinstance(move, IMMEDIATE) or (isinstance(move, decide.Conclude) and not move.reset)
-
-

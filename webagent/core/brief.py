@@ -1,0 +1,25 @@
+"""Brief: all that a planner or executor is ever told about a step."""
+
+from __future__ import annotations
+
+from webagent.core.action import Action
+from webagent.core.base import Frozen, Json
+from webagent.core.page import Drift, Observation
+from webagent.core.plan import PlanStep
+
+
+class Brief(Frozen):
+    """One step, the values it refers to, its failure and its own tries: nothing of any other step.
+
+    Its size does not grow with the plan. `engine.brief.make_brief` is the one place that makes it.
+    """
+
+    step: PlanStep
+    values: dict[str, Json] = {}
+    drift: Drift
+    failed_index: int | None = None
+    reason: str = ""
+    observation: Observation = Observation()
+    tried: tuple[tuple[Action, ...], ...] = ()
+    pages_left: int = 0
+    seconds_left: float = 0.0
