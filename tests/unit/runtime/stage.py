@@ -165,6 +165,7 @@ def stage(text: str, folder: Path, **files: str) -> Stage:
     """A stage for a recipe given as YAML; ``files`` are the recipes it uses, by name."""
     for name, content in files.items():
         (folder / f"{name}.yaml").write_text(content, encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "recipe.yaml"
     path.write_text(text, encoding="utf-8")
     return Stage(compile_plan(parse_recipe(text, str(path))), folder)
