@@ -19,6 +19,7 @@ from webagent.core.errors import (
     UnknownRun,
 )
 from webagent.core.event import (
+    Event,
     LimitHit,
     Observed,
     PersonAnswered,
@@ -204,7 +205,7 @@ async def test_a_run_is_made_once(bench: Bench) -> None:
 
 async def test_entries_come_back_in_order_and_equal(bench: Bench) -> None:
     lease = await bench.leased()
-    events = [
+    events: list[Event] = [
         started(),
         StepFinished(
             step="ünder/ä[😀]",

@@ -11,6 +11,10 @@ What is *not* searched for inside other text, because it would tear up everythin
 - values of digits alone (PIN, one-time code) inside a longer number: ``482913`` is replaced in
   ``code 482913!`` and kept in ``order 74829135``.
 
+Names are left alone: of runs, steps, items, effect keys, and digests (`NAMES`). They are what the
+journal is read back by, and two keys that became one would undo "at most once". They hold no
+secret: templates may use one only as the whole value of what is typed.
+
 The text of a `Plan` is left alone. It is the recipe as its author wrote it, holds secrets by name
 only, and is read back to go on: a password that is also a word of the page (``search``) would
 break it.
@@ -30,11 +34,15 @@ from urllib.parse import quote, quote_plus
 from pydantic import BaseModel
 
 from webagent.core.base import Json, SecretUse
-from webagent.core.event import Event
+from webagent.core.event import Event, ItemsExpanded
 from webagent.core.plan import Plan
 
 MARK = "[secret]"
 SHORTEST = 4
+
+NAMES = frozenset(
+    {"step", "run", "recipe_id", "recipe_digest", "key", "digest", "used", "until", "again", "keep"}
+)
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -121,13 +129,20 @@ class Redactor:
     def _model(self, model: M) -> M:
         if isinstance(model, Plan | SecretUse):
             return model
+        if isinstance(model, ItemsExpanded):
+            items = tuple(_same_or(item, (item[0], self._json(item[1]))) for item in model.items)
+            return (
+                model if _same_or(model.items, items) is model.items else _with(model, items=items)
+            )
         changed: dict[str, Any] = {}
         for name, field in type(model).model_fields.items():
+            if name in NAMES:
+                continue
             old = getattr(model, name)
             new = self._typed(old, field.annotation)
             if new is not old:
                 changed[name] = new
-        return model.model_copy(update=changed) if changed else model
+        return _with(model, **changed) if changed else model
 
     def _typed(self, value: Any, annotation: Any) -> Any:
         """A field's value: as its type allows. `Any` is a JSON value, whose numbers count too."""
@@ -147,6 +162,10 @@ class Redactor:
                 return _same_or(value, {k: self._typed(v, kind) for k, v in value.items()})
             case _:
                 return value
+
+
+def _with(model: M, **changed: Any) -> M:
+    return model.model_copy(update=changed)
 
 
 def forms_of(value: str) -> frozenset[str]:
