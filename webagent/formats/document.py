@@ -32,6 +32,10 @@ class Node:
         """The value under a key of a map."""
         return next((value for name, value in self.pairs if name.text == key), None)
 
+    def key(self, name: str) -> Node | None:
+        """The node of a key itself."""
+        return next((key for key, _ in self.pairs if key.text == name), None)
+
     def plain_value(self) -> Any:
         """The part as plain Python data."""
         if self.kind == "list":

@@ -158,7 +158,7 @@ class ReadShape:
         if node.kind == "map":
             words = {key.text for key, _ in node.pairs}
             if "shape" in words and not words & {"each", "table"}:
-                report.problem(node.get("shape"), f"{at}.shape", "shape is not built yet", "",
+                report.problem(node.key("shape"), f"{at}.shape", "shape is not built yet", "",
                                "not_built")  # fmt: skip
                 return BAD
             if "table" in words:

@@ -109,7 +109,7 @@ class MapOf:
         if node.kind != "map":
             return wanted("a mapping", node, at, report, self.hint)
         if len(node.pairs) < self.least:
-            report.problem(node, at, "an empty mapping", self.hint, "empty")
+            report.problem(node, at, "an empty mapping", "", "empty")
             return BAD
         made: dict[str, Any] = {}
         bad = False

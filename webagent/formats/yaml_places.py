@@ -133,7 +133,10 @@ class _Composer:
                 items.append(self._node(inner, events, depth + 1))
             node = Node("list", line, column, items=tuple(items))
         else:
-            node = Node("map", line, column, pairs=self._pairs(event, events, depth))
+            pairs, braces = self._pairs(event, events, depth)
+            node = Node("map", line, column, pairs=pairs)
+            if braces is not None:  # read on as what was meant
+                node = Node("scalar", line, column, value=braces, text=braces)
         if anchor:
             self.anchors[anchor] = node
             self.sizes[id(node)] = self.count - start + 1
@@ -171,16 +174,18 @@ class _Composer:
 
     def _pairs(
         self, event: Any, events: Iterator[Any], depth: int
-    ) -> tuple[tuple[Node, Node], ...]:
+    ) -> tuple[tuple[tuple[Node, Node], ...], str | None]:
+        """The pairs of a mapping; and the text that was meant if it is a bare ``{{ x }}``."""
         pairs: dict[str, tuple[Node, Node]] = {}
         merged: list[tuple[Node, Node]] = []
+        braces: str | None = None
         for inner in events:
             if type(inner).__name__ == "MappingEndEvent":
                 break
             key = self._node(inner, events, depth + 1)
             value = self._node(next(events), events, depth + 1)
             if key.kind != "scalar":
-                self._odd_key(event, key)
+                braces = self._odd_key(event, key)
             elif key.plain and key.text == "<<":
                 merged.append((key, value))
             elif key.text in pairs:
@@ -200,17 +205,14 @@ class _Composer:
                     )
                 for name, part in source.pairs:
                     pairs.setdefault(name.text, (name, part))
-        return tuple(pairs.values())
+        return tuple(pairs.values()), braces
 
-    def _odd_key(self, event: Any, key: Node) -> None:
+    def _odd_key(self, event: Any, key: Node) -> str | None:
         if key.kind == "map" and len(key.pairs) == 1 and key.column == event.start_mark.column + 2:
-            inner = key.pairs[0][0].text
-            self._fault(
-                event,
-                "YAML reads a bare {{ … }} as a mapping",
-                f'quote it: "{{{{ {inner} }}}}"',
-            )
-        else:
-            self.report.problem(
-                key, "", f"a key is text, not {key.describe()}", "quote it", code="yaml"
-            )
+            meant = f"{{{{ {key.pairs[0][0].text} }}}}"
+            self._fault(event, "YAML reads a bare {{ … }} as a mapping", f'quote it: "{meant}"')
+            return meant
+        self.report.problem(
+            key, "", f"a key is text, not {key.describe()}", "quote it", code="yaml"
+        )
+        return None

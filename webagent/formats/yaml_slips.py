@@ -44,6 +44,7 @@ def syntax_problem(error: MarkedYAMLError, text: str, report: Report) -> None:
         message = "the indentation does not match the lines above"
         hint = "align keys of one mapping, and the dashes of one list"
     elif "could not find expected ':'" in problem:
+        mark = error.context_mark or mark
         message, hint = "a key without a colon", "write KEY: VALUE"
     elif "cannot start any token" in problem:
         message, hint = problem.replace("found character", "the character"), "quote the value"
