@@ -3,7 +3,7 @@
 Where the work runs was measured: an append to SQLite takes 0.2 to 0.3 ms, a hop to a thread and
 back 0.16 ms more, and a wait for the loop while a page loads. So SQLite's ordinary transactions run
 where they are called, in the loop; what waits for a disk (durable) or a network (Postgres) goes to
-a thread. A cancelled call may still be kept: whoever goes on then reads the journal's end again.
+a thread, and is waited for even when its caller is cancelled: what was kept is always told.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ class SqlStore:
 
     async def _placed(self, whole: Callable[[], T], *, waits: bool) -> T:
         if waits or not self._database.is_sqlite:
-            return await asyncio.to_thread(whole)
+            return await _to_its_end(whole)
         return whole()
 
     def _live(self, found: Row[*tuple[Any, ...]], now: datetime) -> Runner | None:
@@ -354,6 +354,28 @@ class SqlStore:
 
     def _is_held(self, connection: Connection, now: datetime) -> rules.IsHeld:
         return lambda run: self._holder(connection, run, now) is not None
+
+
+async def _to_its_end(whole: Callable[[], T]) -> T:
+    """Run in a thread. A cancellation meanwhile is put off until the caller's next await.
+
+    Else a run that is parked by Ctrl-C in the middle of an append would not know its journal's end.
+    """
+    await asyncio.sleep(0)  # a cancellation that was put off before arrives here, before the work
+    job = asyncio.get_running_loop().run_in_executor(None, whole)
+    task = asyncio.current_task()
+    put_off = 0
+    while not job.done():
+        try:
+            await asyncio.wait([job])
+        except asyncio.CancelledError:
+            put_off += 1
+            if task is not None:
+                task.uncancel()
+    for _ in range(put_off):
+        if task is not None:
+            task.cancel()
+    return job.result()
 
 
 def open_store(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import stat
 from pathlib import Path
@@ -65,6 +66,39 @@ async def test_a_durable_append_is_made_with_full_synchronous(tmp_path: Path) ->
     await store.release(lease)
     await store.settle("k", False, "ann")
     assert seen[-1] == (2, "wal")
+    await store.close()
+
+
+async def test_a_cancelled_durable_append_tells_what_it_kept_first(tmp_path: Path) -> None:
+    store = open_store(tmp_path, ManualClock())
+    await store.create("r1", "cable", "e")
+    lease = await store.acquire("r1", runner(1))
+    told: list[int] = []
+
+    async def work() -> None:
+        for after in range(1000):
+            entries = await store.append(lease, after, [done(after)], durable=True)
+            told.append(entries[0].seq)
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(told) < 1000
+    assert [entry.seq for entry in await store.entries("r1")] == told
+    await store.append(lease, len(told), [done(0)])  # so a parked run can say that it is parked
+
+    async def slow() -> None:
+        async with asyncio.timeout(0.01):
+            await work_from(len(told) + 1)
+
+    async def work_from(first: int) -> None:
+        for after in range(first, 10_000):
+            await store.append(lease, after, [done(after)], durable=True)
+
+    with pytest.raises(TimeoutError):
+        await slow()
     await store.close()
 
 
