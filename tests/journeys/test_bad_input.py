@@ -1,7 +1,7 @@
 """Promise 8: bad input gets a clear error with its place and exit code, all faults at once.
 
-In each recipe the mark ``«`` stands where the fault is; it is taken out before the text is read. The
-faults found must be exactly those marked, so a fault may not drag others after it.
+In each recipe the mark ``«`` stands where the fault is; it is taken out before the text is read.
+The faults found must be exactly those marked, so a fault may not drag others after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ HEAD = "webagent: 1\nid: bad\n"
 GOOD = """\
   good:
     do: read
-    segment: [{goto: "https://a.example/"}, {read: {offers: {each: li, fields: {title: h2, price: {css: .p, type: money}}}, name: h1}}]
+    segment:
+      - goto: https://a.example/
+      - read: {offers: {each: li, fields: {title: h2, price: {css: .p, type: money}}}, name: h1}
     expect: {text: Offers}
 """
 STEPS = HEAD + "steps:\n" + GOOD
@@ -53,6 +55,15 @@ EXPECT = "    expect: {text: Done}\n"
 def action(text: str) -> str:
     """A recipe whose second step has this action after its goto."""
     return paged(f"    segment:\n      - goto: https://a.example/\n      - {text}\n{EXPECT}")
+
+
+def with_secret(origin: str, segment: str) -> str:
+    """A recipe with a secret for an origin, whose second step has these actions."""
+    declared = f'secrets: {{p: {{env: P, for: "{origin}"}}}}\nsteps:\n'
+    return HEAD + declared + GOOD + f"  bad:\n    do: read\n    segment:\n{segment}{EXPECT}"
+
+
+GOTO_A = "      - goto: https://a.example/\n"
 
 
 def expectation(text: str) -> str:
@@ -218,10 +229,8 @@ STEP_FAULTS = [
     Case("ask without a question", STEPS + "  bad:\n    «do: ask\n", ("needs its question",)),
     Case(
         "a page expectation of compare",
-        STEPS
-        + '  bad:\n    do: compare\n    from: "{{ good.offers }}"\n    expect:\n      - text: «Hi\n'.replace(
-            "text: «", "«text: "
-        ),
+        STEPS + '  bad:\n    do: compare\n    from: "{{ good.offers }}"\n'
+        "    expect:\n      - «text: Hi\n",
         ("never opens a page",),
     ),
     Case("no expectation", STEPS + f"  «bad:\n    do: read\n{SEGMENT}", ("needs an expectation",)),
@@ -379,9 +388,8 @@ STEP_FAULTS = [
     Case(
         "a once key that ignores item",
         STEPS
-        + f"  bad:\n    do: submit\n    for_each: good.offers\n    key: item.title\n{COMMIT}".replace(
-            "once: ", "once: «"
-        ),
+        + "  bad:\n    do: submit\n    for_each: good.offers\n    key: item.title\n"
+        + COMMIT.replace("once: ", "once: «"),
         ("ignores item",),
     ),
     Case(
@@ -438,18 +446,12 @@ ACTION_FAULTS = [
     Case("fill with a target only", action("fill: «.a"), ("TARGET: VALUE",)),
     Case(
         "a secret in a text",
-        HEAD
-        + 'secrets: {p: {env: P, for: "https://a.example"}}\nsteps:\n'
-        + GOOD
-        + f'  bad:\n    do: read\n    segment:\n      - goto: https://a.example/\n      - fill: {{.a: «"x{{{{ secrets.p }}}}"}}\n{EXPECT}',
+        with_secret("https://a.example", GOTO_A + '      - fill: {.a: «"x{{ secrets.p }}"}\n'),
         ("a secret stands only",),
     ),
     Case(
         "a secret in a URL",
-        HEAD
-        + 'secrets: {p: {env: P, for: "https://a.example"}}\nsteps:\n'
-        + GOOD
-        + f'  bad:\n    do: read\n    segment:\n      - goto: «"https://a.example/?{{{{ secrets.p }}}}"\n{EXPECT}',
+        with_secret("https://a.example", '      - goto: «"https://a.example/?{{ secrets.p }}"\n'),
         ("a secret stands only",),
     ),
     Case(
@@ -459,10 +461,7 @@ ACTION_FAULTS = [
     ),
     Case(
         "a secret for another origin",
-        HEAD
-        + 'secrets: {p: {env: P, for: "https://b.example"}}\nsteps:\n'
-        + GOOD
-        + f'  bad:\n    do: read\n    segment:\n      - goto: https://a.example/\n      - fill: {{.a: «"{{{{ secrets.p }}}}"}}\n{EXPECT}',
+        with_secret("https://b.example", GOTO_A + '      - fill: {.a: «"{{ secrets.p }}"}\n'),
         ("is for https://b.example",),
     ),
     Case("a wait for a time", action("wait: «5"), ("no waiting for a time",)),
@@ -689,8 +688,8 @@ def test_faults_of_a_used_recipe_stand_in_its_own_file(tmp_path: Path) -> None:
     file = tmp_path / "outer.yaml"
     file.write_text(STEPS + "  bad: {use: inner.yaml}\n  worse:\n    do: raed\n")
     inner, outer = sorted(problems_in(file), key=lambda p: p.file)
-    assert (Path(inner.file).name, inner.line) == ("inner.yaml", 9)
-    assert (Path(outer.file).name, outer.line) == ("outer.yaml", 10)
+    assert (Path(inner.file).name, inner.line) == ("inner.yaml", 11)
+    assert (Path(outer.file).name, outer.line) == ("outer.yaml", 12)
 
 
 def test_faults_of_text_and_of_graph_are_told_at_once(tmp_path: Path) -> None:

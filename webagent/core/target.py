@@ -106,7 +106,7 @@ def _from_text(raw: str) -> Target:
     if rest.count(closing) > 1:
         raise TargetSyntaxError(
             f"more after the name in {text!r}",
-            f'to narrow further write {{role: {role.lower()}, name: …, within: …, nth: …}}',
+            f"to narrow further write {{role: {role.lower()}, name: …, within: …, nth: …}}",
         )
     raise TargetSyntaxError(
         f"an unclosed {kind} in {text!r}",
@@ -137,7 +137,9 @@ def _from_mapping(raw: Mapping[Any, Any]) -> Target:
                 f"did you mean {near[0]!r}?" if near else "keys: " + ", ".join(KEYS),
             )
     fields: dict[str, Any] = {k: v for k, v in raw.items() if v is not None}
-    nested = {k: parse_target(fields.pop(k)) for k in ("within", "frame") if k in fields}
+    nested: dict[str, Any] = {
+        k: parse_target(fields.pop(k)) for k in ("within", "frame") if k in fields
+    }
     if not set(fields) & {"role", "label", "text", "placeholder", "test_id", "css", "xpath"}:
         raise TargetSyntaxError(
             "a target mapping names no element",
