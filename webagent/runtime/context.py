@@ -6,13 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from webagent.core.base import Json
-from webagent.core.event import Event
 from webagent.core.expect import Verdict
 from webagent.core.page import Response
 from webagent.engine.ladder import Capabilities
 from webagent.ports import Artifacts, Clock, Executor, Planner, Runner, Secrets, Store, Tab
 from webagent.runtime.clock import SystemClock
-from webagent.runtime.journal import Watch
+from webagent.runtime.journal import RedactEffect, RedactEvent, Watch
 
 ExecutorFactory = Callable[[str], Executor]
 
@@ -32,7 +31,8 @@ class Deps:
     secrets: Secrets
     runner: Runner
     redact_text: Callable[[str], str]
-    redact_event: Callable[[Event], Event]
+    redact_event: RedactEvent
+    redact_effect: RedactEffect
     planner: Planner | None = None
     clock: Clock = field(default_factory=SystemClock)
     watch: tuple[Watch, ...] = ()

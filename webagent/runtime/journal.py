@@ -15,6 +15,7 @@ from webagent.engine.state import RunState, advance, fold
 from webagent.ports import Lease, Store
 
 RedactEvent: TypeAlias = Callable[[Event], Event]
+RedactEffect: TypeAlias = Callable[[EffectChange], EffectChange]
 Watch: TypeAlias = Callable[[RunState, Entry], None]
 
 
@@ -26,11 +27,17 @@ class Journal:
     """
 
     def __init__(
-        self, store: Store, lease: Lease, redact: RedactEvent, watch: Sequence[Watch] = ()
+        self,
+        store: Store,
+        lease: Lease,
+        redact: RedactEvent,
+        redact_effect: RedactEffect,
+        watch: Sequence[Watch] = (),
     ) -> None:
         self._store = store
         self.lease = lease
         self._redact = redact
+        self._redact_effect = redact_effect
         self._watch = tuple(watch)
         self._deferred: list[Event] = []
         self._lock = asyncio.Lock()
@@ -57,6 +64,7 @@ class Journal:
             told = [*self._deferred, *(self._redact(event) for event in events)]
             if not told and not effects:
                 return
+            effects = tuple(self._redact_effect(change) for change in effects)
             entries = await self._store.append(
                 self.lease, self.state.seq, told, effects, durable=durable
             )

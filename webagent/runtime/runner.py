@@ -66,7 +66,7 @@ class Runner:
         store = self.deps.store
         await store.create(start.run, plan.recipe_id, plan.errand, start.recipe_file)
         lease = await store.acquire(start.run, self.deps.runner)
-        journal = Journal(store, lease, self.deps.redact_event, self.deps.watch)
+        journal = self._journal(lease)
         try:
             await journal.append(
                 ev.RunStarted(
@@ -94,7 +94,7 @@ class Runner:
         """
         store = self.deps.store
         lease = await store.acquire(run, self.deps.runner)
-        journal = Journal(store, lease, self.deps.redact_event, self.deps.watch)
+        journal = self._journal(lease)
         try:
             state = await journal.load()
             if state.plan is None:
@@ -113,6 +113,10 @@ class Runner:
             return await self._work(journal)
         finally:
             await store.release(lease)
+
+    def _journal(self, lease: Lease) -> Journal:
+        deps = self.deps
+        return Journal(deps.store, lease, deps.redact_event, deps.redact_effect, deps.watch)
 
     def _gone(self, lease: Lease) -> tuple[int, ...]:
         """The previous epoch, if its runner and browser are known to have ended."""
@@ -256,7 +260,7 @@ async def answer(deps: Deps, run: str, step: str, value: Json, by: str) -> None:
     """
     lease = await deps.store.acquire(run, deps.runner)
     try:
-        journal = Journal(deps.store, lease, deps.redact_event)
+        journal = Journal(deps.store, lease, deps.redact_event, deps.redact_effect)
         state = await journal.load()
         node = state.nodes.get(step)
         if node is None or node.state != "waiting":

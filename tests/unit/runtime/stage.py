@@ -123,6 +123,7 @@ class Stage:
             runner=Who(host="here", boot="b", pid=self.pid, started=float(self.pid)),
             redact_text=lambda text: text,
             redact_event=lambda event: event,
+            redact_effect=lambda change: change,
             planner=self.planner,
             clock=self.clock,
             end_runner=lambda _runner: True,
