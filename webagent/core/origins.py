@@ -82,9 +82,15 @@ def add_sign_ins(drafts: dict[str, Draft], faults: Faults) -> None:
             continue
         else:
             chosen = _sign_in_by_origin(draft, sign_ins, drafts, faults)
-        if chosen is not None and chosen is not draft:
-            draft.sign_in = chosen.path
-            draft.needs.setdefault(chosen.path)
+        if chosen is None or chosen is draft:
+            continue
+        # The page that it goes on in has to be that of a signed-in visitor as well.
+        for link in chain_of(draft, drafts):
+            if link.sign_in is None and link.step.do != "sign_in" and _session(link)[0] is None:
+                link.sign_in = chosen.path
+                link.needs.setdefault(chosen.path)
+        draft.sign_in = chosen.path
+        draft.needs.setdefault(chosen.path)
 
 
 def _session(draft: Draft) -> tuple[str | None, Draft, str]:

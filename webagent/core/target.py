@@ -14,16 +14,20 @@ from typing import Any
 from webagent.core.base import Frozen
 
 # The roles of WAI-ARIA 1.2 that Playwright's get_by_role takes (abstract ones left out).
-ROLES = frozenset(
-    """alert alertdialog application article banner blockquote button caption cell checkbox code
+_ROLES = """
+    alert alertdialog application article banner blockquote button caption cell checkbox code
     columnheader combobox complementary contentinfo definition deletion dialog directory document
     emphasis feed figure form generic grid gridcell group heading img insertion link list listbox
     listitem log main marquee math meter menu menubar menuitem menuitemcheckbox menuitemradio
     navigation none note option paragraph presentation progressbar radio radiogroup region row
     rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong
     subscript superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip
-    tree treegrid treeitem""".split()
-)
+    tree treegrid treeitem"""
+ROLES = frozenset(_ROLES.split())
+# Those that are an HTML element too. The others, bare, are a slip: as CSS they find nothing.
+_ELEMENTS = """article blockquote button caption code dialog figure form img link main mark math
+    menu meter option search strong table time"""
+BARE_ROLES = ROLES - frozenset(_ELEMENTS.split())
 
 KEYS = (
     "role", "name", "exact", "within", "nth", "label", "text", "placeholder", "test_id",
@@ -89,6 +93,11 @@ def _from_text(raw: str) -> Target:
             raise TargetSyntaxError(
                 f"an unclosed quote in {text!r}",
                 "quote this line: in YAML a # after a space begins a comment",
+            )
+        if text.lower() in BARE_ROLES:
+            raise TargetSyntaxError(
+                f"{text!r} is a role: as CSS it finds nothing",
+                f'write {{role: {text.lower()}}}, or {text.lower()} "its name"',
             )
         return Target(source=text, css=text)
     role, rest = found["role"], found["rest"]

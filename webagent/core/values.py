@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-
-from price_parser import Price
+from typing import Any
 
 from webagent.core.base import Json
 
@@ -18,8 +17,15 @@ class ValueFaultError(ValueError):
     """A text does not hold a value of the wanted type."""
 
 
-_NUMBER = re.compile(r"[-+\u2212]?\s*\d[\d.,'\u00a0\u202f\s]*")  # noqa: RUF001 - a real minus sign
-_NEGATIVE = re.compile(r"^\W*[-\u2212(]\s*\W*\d")  # noqa: RUF001 - a real minus sign
+_NUMBER = re.compile(r"[-+\u2212]?\s*\d[\d.,'\u00a0\u202f\s]*")
+_NEGATIVE = re.compile(r"^\W*[-\u2212(]\s*\W*\d")
+
+
+def _price(text: str) -> Any:
+    # Here and not above: price-parser and what it loads would cost every command 30 ms.
+    from price_parser import Price  # noqa: PLC0415
+
+    return Price.fromstring(text)
 
 
 def parse_money(text: str) -> dict[str, Json]:
@@ -34,7 +40,7 @@ def parse_money(text: str) -> dict[str, Json]:
     if not re.search(r"\d", text):
         msg = f"no amount in {text!r}"
         raise ValueFaultError(msg)
-    price = Price.fromstring(text)
+    price = _price(text)
     if price.amount is None:
         msg = f"no amount in {text!r}"
         raise ValueFaultError(msg)
@@ -54,7 +60,7 @@ def parse_number(text: str) -> float | int:
     if len(found) != 1:
         msg = f"{'no' if not found else 'more than one'} number in {text!r}"
         raise ValueFaultError(msg)
-    amount = Price.fromstring(found[0]).amount
+    amount = _price(found[0]).amount
     if amount is None:
         msg = f"no number in {text!r}"
         raise ValueFaultError(msg)
@@ -82,7 +88,7 @@ def as_number(value: Json) -> float:
     raise ValueFaultError(msg)
 
 
-def kind_of(value: Json) -> str:  # noqa: PLR0911 - one line a kind
+def kind_of(value: Json) -> str:
     """The name of a value's type as recipes write it."""
     if value is None:
         return "null"

@@ -7,7 +7,6 @@ and that a secret stands only where one may. Whether a name in them exists is `c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,17 +20,22 @@ from webagent.core.expr import (
     whole_value,
 )
 from webagent.core.request_rules import origin_of
+from webagent.core.step_values import texts
 from webagent.core.target import KEYS as TARGET_KEYS
 from webagent.core.target import TargetSyntaxError, parse_target
 from webagent.formats.document import Node, Report
 from webagent.formats.shapes import BAD, Schema, suggestion, wanted
 
+# A name between one brace and two; {"a": {"b": 1}} is JSON and meant.
+_ONE_BRACE = re.compile(r"(?<!\{)\{\s*([A-Za-z_][\w.]*)\s*\}\}")
+
 
 def template_fault(text: str, node: Node, at: str, report: Report, *, secret: bool = False) -> bool:
     """Report what is wrong with the templates of a text; whether anything is."""
     if not has_template(text):
-        if "}}" in text and "{{" not in text:
-            report.problem(node, at, "}} without {{", "write {{ name }}", "expression")
+        if found := _ONE_BRACE.search(text):
+            hint = f"write {{{{ {found[1]} }}}}"
+            report.problem(node, at, "one { and two }}", hint, "expression")
             return True
         return False
     try:
@@ -331,10 +335,8 @@ def target_of(raw: Any, node: Node, at: str, report: Report) -> Any:
     except (TypeError, ValueError) as error:
         report.problem(node, at, f"not a target: {error}", "", "target")
         return BAD
-    texts = raw.values() if isinstance(raw, Mapping) else (raw,)
-    for text in texts:
-        if isinstance(text, str) and template_fault(text, node, at, report):
-            return BAD
+    if any(template_fault(text, node, at, report) for text in texts(target)):
+        return BAD
     return target
 
 

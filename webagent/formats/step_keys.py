@@ -158,11 +158,13 @@ _PROBE = Keys(
 )
 _ORDER = ListOf(Expr(prefix="-"), single=True, least=1)
 
-# Keys by the steps they belong to. `goal`, `needs`, `when` and `budget` go with every step.
+# Keys by the steps they belong to. `goal`, `needs` and `when` go with every step.
 SHARED: dict[str, Key] = {
     "goal": Key(Text("a goal"), "what this step is for, in a sentence"),
     "needs": Key(Needs(), "steps that must be met before; any: [..] joins alternatives"),
     "when": Key(Expr(), "an expression; the step is skipped when it is false"),
+}
+WORK: dict[str, Key] = {
     "session": Key(
         Text("a step's name or none", template=False, pattern=STEP_NAME),
         "the sign_in step it works under; none opts out",
@@ -170,6 +172,7 @@ SHARED: dict[str, Key] = {
     "budget": Key(BUDGET, "limits"),
 }
 USE_KEYS: dict[str, Key] = {
+    **WORK,
     "use": Key(Text("a file", template=False), "a recipe that is carried out as this step"),
     "with": Key(MapOf(Value()), "its inputs"),
 }
@@ -178,6 +181,7 @@ EVERY: dict[str, Key] = {
     "expect": Key(EXPECTATIONS, "what must hold after it"),
 }
 PAGED: dict[str, Key] = {
+    **WORK,
     "for_each": Key(ListExpr(), 'one node for each item: "{{ list }}"'),
     "key": Key(ItemKey(), "tells the items apart: item.id"),
     "allow_failed": Key(Allowed(), "how many items may fail: N or N%"),

@@ -347,4 +347,4 @@ def test_checking_is_quick_and_loads_no_browser() -> None:
         )
         for _ in range(3)
     )  # fmt: skip
-    assert seconds < 0.4
+    assert seconds < 0.5  # the bar of the whole command; alone on a machine it is about 0.35
