@@ -61,9 +61,7 @@ class PageServer:
 
     def hits(self, path: str, method: str | None = None) -> int:
         """How many requests came for a path."""
-        return sum(
-            1 for a in self.arrivals if a.path == path and method in (None, a.method)
-        )
+        return sum(1 for a in self.arrivals if a.path == path and method in (None, a.method))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -78,7 +76,9 @@ class PageServer:
             body = await reader.readexactly(int(headers.get("content-length", "0")))
             path = urlsplit(target).path
             self.arrivals.append(
-                Arrival(method, headers.get("host", ""), path, body.decode(errors="replace"), headers)
+                Arrival(
+                    method, headers.get("host", ""), path, body.decode(errors="replace"), headers
+                )
             )
             answer = self.pages.get(path, Answer("nothing here", 404))
             await asyncio.sleep(answer.after)

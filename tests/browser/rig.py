@@ -72,7 +72,9 @@ def field_of(raw: object = None, **more: Any) -> FieldRead:
     return FieldRead(target=None if raw is None else target(raw), **more)
 
 
-def rows_of(each: object, key: str | None = None, pages: Any = None, **fields: FieldRead) -> ListRead:
+def rows_of(
+    each: object, key: str | None = None, pages: Any = None, **fields: FieldRead
+) -> ListRead:
     return ListRead(each=target(each), key=key, fields=fields, pages=pages)
 
 

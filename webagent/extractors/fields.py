@@ -7,16 +7,19 @@ and its raw text. Nothing is guessed and nothing is dropped.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urljoin
 
 from bs4 import Tag
 
 from webagent.core.action import FieldRead, ListRead, ReadType
 from webagent.core.base import Json
 from webagent.core.values import canonical
-from webagent.extractors.markup import HIDDEN, region, select, text_of
+from webagent.extractors import markup
+from webagent.extractors.markup import HIDDEN, select, text_of
 from webagent.extractors.typed import Reading, parse
 
 RAW_LENGTH = 500
+_ADDRESSES = frozenset({"href", "src", "action", "poster"})
 
 
 class FieldFaultError(ValueError):
@@ -33,8 +36,7 @@ def read_rows(
     """
     good: list[Json] = []
     bad: list[Json] = []
-    for index, html in enumerate(regions):
-        root = region(html)
+    for index, root in enumerate(markup.regions(regions)):
         values: dict[str, Json] = {}
         reasons: dict[str, str] = {}
         for name, field in spec.fields.items():
@@ -67,7 +69,7 @@ def read_field(root: Tag, field: FieldRead, how: Reading) -> Json:
         if field.optional:
             return None
         raise FieldFaultError(f"{field.target} is not there")
-    raw = _raw(node, field)
+    raw = _raw(node, field, how)
     if raw is None or (not raw.strip() and field.type != "html" and field.attr is None):
         if field.optional:
             return None
@@ -88,10 +90,13 @@ def _one(found: Sequence[Tag], field: FieldRead) -> Tag | None:
     return (shown or list(found))[0]
 
 
-def _raw(node: Tag, field: FieldRead) -> str | None:
+def _raw(node: Tag, field: FieldRead, how: Reading) -> str | None:
     if field.attr is not None:
         value = node.get(field.attr)
-        return None if value is None else " ".join(value) if isinstance(value, list) else str(value)
+        if value is None:
+            return None
+        text = " ".join(value) if isinstance(value, list) else str(value)
+        return urljoin(how.base_url, text) if field.attr in _ADDRESSES else text
     if field.type == "html":
         return str(node)
     if field.type == "url" and (link := _link(node)) is not None:

@@ -20,6 +20,16 @@ from webagent.executors.browser.locate import SLICE_MS, Found, Wish
 from webagent.executors.browser.move import Move
 from webagent.executors.browser.settle import stir
 
+_FORMS = {
+    "date": "a date such as 2026-12-24",
+    "time": "a time such as 10:30",
+    "datetime-local": "a moment such as 2026-12-24T10:30",
+    "month": "a month such as 2026-12",
+    "week": "a week such as 2026-W52",
+    "number": "a number",
+}
+_FREE_TEXT = frozenset({"text", "search", "email", "tel", "url", "password"})
+
 
 async def fill(move: Move, entry: Entry) -> None:
     """Replace what stands in a control; selects, ticks and file fields take their own way."""
@@ -35,8 +45,13 @@ async def fill(move: Move, entry: Entry) -> None:
         return await _secret(move, found, entry, keys=False)
     text = text_of(entry)
     await move.dispatch()
-    await found.locator.fill(text, timeout=move.ms)
-    move.sent()
+    plain = kind != "input" or type_ in _FREE_TEXT
+    await found.locator.fill(text, timeout=move.ms, force=plain and move.unchecked(found))
+    move.sent(settled=True)
+    if not plain and text and not await found.locator.input_value(timeout=move.ms):
+        # The browser empties a date field that is given something else, and says nothing.
+        form = _FORMS.get(type_, f"a value for {type_}")
+        raise fail("invalid", f"{entry.target} takes {form}, not {text!r}", dispatched="yes")
 
 
 async def type_keys(move: Move, entry: Entry) -> None:
@@ -102,7 +117,7 @@ def _as_tick(entry: Entry) -> bool:
 
 async def tick(move: Move, target: Target, *, wanted: bool) -> None:
     """Bring a checkbox or radio button into a state; nothing is sent when it is there already."""
-    found = await move.find(target, Wish(need="tick", stable=move.commit))
+    found = await move.find(target, Wish(need="tick"))
     if found.seen["checked"] == wanted:
         move.note = "already so"
         return
@@ -110,8 +125,13 @@ async def tick(move: Move, target: Target, *, wanted: bool) -> None:
         raise fail("invalid", f"{target} is a radio button: choose another one of its group")
     if not found.seen.get("label"):
         await move.dispatch()
-        await found.locator.set_checked(wanted, timeout=move.ms, no_wait_after=move.commit)
-        move.sent()
+        await found.locator.set_checked(
+            wanted,
+            timeout=move.ms,
+            no_wait_after=move.commit,
+            force=move.unchecked(found),
+        )
+        move.sent(settled=not move.commit)
         return
     # The box itself is hidden behind its label, as most designed checkboxes are.
     handle = (await found.locator.evaluate_handle("(e) => e.labels[0]")).as_element()
@@ -151,8 +171,9 @@ async def select(move: Move, entry: Entry) -> None:
         index=[index for index in chosen if index is not None],
         timeout=move.ms,
         no_wait_after=move.commit,
+        force=move.unchecked(found),
     )
-    move.sent()
+    move.sent(settled=not move.commit)
 
 
 def _option(options: Sequence[dict[str, Any]], text: str) -> int | None:
@@ -181,9 +202,7 @@ async def _choose(move: Move, found: Found, entry: Entry, wanted: list[str]) -> 
             await ready.locator.click(timeout=move.ms)
             move.sent()
         within = entry.target if inside else None
-        chosen = await move.find(
-            option.model_copy(update={"within": within}), Wish(need="act", stable=move.commit)
-        )
+        chosen = await move.find(option.model_copy(update={"within": within}), Wish(need="act"))
         await move.dispatch()
         await chosen.locator.click(timeout=move.ms, no_wait_after=move.commit)
         move.sent()

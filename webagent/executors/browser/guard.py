@@ -5,8 +5,9 @@ every redirect hop (FACTS.md: sessions per page and ``context.route`` do not). A
 mapped to its tab by its frame; `core.request_rules` decides. It fails closed: an unknown frame gets
 every tab's rules at once, and a decision that raises is a refusal.
 
-Not seen here: WebSockets (`sockets.py`), speculation rules (taken out by an init script), and
-types that carry no navigation (images, styles, scripts; their addresses can carry data out by GET).
+Not seen here: WebSockets, WebRTC and speculation rules (shut by init scripts, which do not reach
+into workers), and types that carry no navigation (images, styles, scripts: their addresses can
+carry data out by GET).
 """
 
 from __future__ import annotations

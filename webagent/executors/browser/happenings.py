@@ -26,6 +26,7 @@ from webagent.ports import Artifacts
 
 KEPT_LINES = 50
 KEPT_RESPONSES = 1000
+SOCKET_MARK = "webagent: refused WebSocket "
 
 
 class Happenings:
@@ -46,6 +47,7 @@ class Happenings:
         self.console: deque[str] = deque(maxlen=KEPT_LINES)
         self.pages: list[Page] = []
         self.crashed: set[Page] = set()
+        self.loading: set[Page] = set()
         self.stirred = asyncio.Event()
         self.downloads_begun = 0
 
@@ -55,6 +57,7 @@ class Happenings:
         page.on("request", lambda request: self._request(page, request))
         page.on("response", lambda response: self._response(page, response))
         page.on("requestfailed", self._ended)
+        page.on("domcontentloaded", self._parsed)
         page.on("framenavigated", lambda frame: self._navigated(page, frame))
         page.on("dialog", self._dialog)
         page.on("download", self._download)
@@ -69,10 +72,12 @@ class Happenings:
         self._new.refusals.append(refusal)
         self.stirred.set()
 
-    @property
-    def fresh_refusals(self) -> int:
-        """How many requests were refused since the last outcome."""
-        return len(self._new.refusals)
+    def new_step(self) -> None:
+        """Forget what came in the step before; the page and its document stay."""
+        self.all_responses.clear()
+        self.all_dialogs.clear()
+        self.all_downloads.clear()
+        self.armed.clear()
 
     def navigating(self, page: Page) -> bool:
         """Whether the page's own document is being fetched."""
@@ -137,6 +142,11 @@ class Happenings:
         if frame is page.main_frame:
             for request in [r for r, p in self._navigating.items() if p is page]:
                 del self._navigating[request]
+                self.loading.add(page)
+        self.stirred.set()
+
+    def _parsed(self, page: Page) -> None:
+        self.loading.discard(page)
         self.stirred.set()
 
     def _popup(self, page: Page) -> None:
@@ -145,6 +155,9 @@ class Happenings:
         self.stirred.set()
 
     def _console(self, message: ConsoleMessage) -> None:
+        if message.text.startswith(SOCKET_MARK):
+            url = self._redact(message.text.removeprefix(SOCKET_MARK))
+            self.refused(Refusal(method="GET", url=url, rule="a WebSocket to another host"))
         if message.type in ("error", "warning", "assert"):
             self._line(f"{message.type}: {message.text}")
 

@@ -28,6 +28,7 @@ Root: TypeAlias = Frame | Locator
 
 SLICE_MS = 250
 FRAME_SECONDS = 2.0
+FRESH_SECONDS = 0.05
 # Roles that a redesign exchanges for one another: near names are looked for among them.
 FAMILIES = (
     frozenset({"button", "link", "menuitem", "tab", "summary"}),
@@ -44,6 +45,16 @@ class Found:
     locator: Locator
     frame: Frame
     seen: dict[str, Any]
+    at: float
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it was seen ready so short a time ago that Playwright need not check again.
+
+        Its checks are ours (visible, enabled, still, not covered) and cost two frames: most of a
+        click's time. They are made all the same for a commit, and when the word to go took long.
+        """
+        return asyncio.get_running_loop().time() - self.at < FRESH_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,6 @@ class Wish:
     """What the element must be ready for, and what is to be read of it in the same look."""
 
     need: Need = "act"
-    stable: bool = False
     read: str | None = None
     attr: str | None = None
 
@@ -71,7 +81,6 @@ class Wish:
         """The argument of ``in_page.LOOK``."""
         return {
             "need": self.need,
-            "stable": self.stable,
             "read": self.read,
             "attr": self.attr,
             "ms": ms,
@@ -190,7 +199,7 @@ def _narrowed(found: Found) -> Found:
     """The locator by which Playwright will find this very element, still strict."""
     if found.seen["n"] == 1:
         return found
-    return Found(found.locator.filter(visible=True), found.frame, found.seen)
+    return Found(found.locator.filter(visible=True), found.frame, found.seen, found.at)
 
 
 async def _look_everywhere(page: Page, aim: Aim, wish: Wish, ms: int) -> list[Found]:
@@ -223,7 +232,7 @@ async def _look(frame: Frame, aim: Aim, wish: Wish, ms: int) -> Found | None:
         raise
     except TimeoutError:
         return None  # a document that does not answer: busy, or an alert is open
-    return Found(locator, frame, json.loads(text))
+    return Found(locator, frame, json.loads(text), asyncio.get_running_loop().time())
 
 
 def _reason(error: Error) -> str:

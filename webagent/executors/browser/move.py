@@ -59,6 +59,10 @@ class Move:
         """The element, ready, by the deadline."""
         return await find(self.stage.page, self.aim(target), wish, self.until)
 
+    def unchecked(self, found: Found) -> bool:
+        """Whether Playwright may leave out its own checks; never for a commit."""
+        return not self.commit and found.fresh
+
     async def dispatch(self) -> None:
         """Say that input is about to be sent; once for an action."""
         if not self._called:
@@ -75,6 +79,7 @@ class Move:
             await self.stage.begin_acting(self.gate)
         self.state = "unknown"
 
-    def sent(self) -> None:
-        """The input has reached the page."""
+    def sent(self, *, settled: bool = False) -> None:
+        """The input has reached the page; ``settled``: and what it begins has begun."""
         self.state = "yes"
+        self.flushed = settled

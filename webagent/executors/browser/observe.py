@@ -53,6 +53,7 @@ async def observe(
         title=redact(str(facts.get("title", ""))),
         status=0 if document is None else document.status,
         alive=not lost,
+        loading=happenings.navigating(page) or page in happenings.loading,
         sign_in=bool(facts.get("sign_in", False)),
         captcha=bool(facts.get("captcha", False)),
         retry_after=None if document is None else document.retry_after,

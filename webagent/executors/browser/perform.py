@@ -130,8 +130,7 @@ async def _goto(move: Move, action: Goto) -> None:
     except Error as error:
         await _no_document(move, error, began)
         response = None
-    move.flushed = True
-    move.sent()
+    move.sent(settled=True)
     _note_status(move, response)
 
 
@@ -165,8 +164,7 @@ async def _back(move: Move) -> None:
     response = await page.go_back(wait_until="domcontentloaded", timeout=move.ms)
     if response is None and page.url == before:
         raise fail("invalid", "there is no page to go back to")
-    move.flushed = True
-    move.sent()
+    move.sent(settled=True)
 
 
 async def _reload(move: Move) -> None:
@@ -178,12 +176,11 @@ async def _reload(move: Move) -> None:
         )
     await move.dispatch()
     await move.stage.page.reload(wait_until="domcontentloaded", timeout=move.ms)
-    move.flushed = True
-    move.sent()
+    move.sent(settled=True)
 
 
 async def _click(move: Move, action: Click | DoubleClick) -> None:
-    found = await move.find(action.target, Wish(need="act", stable=move.commit))
+    found = await move.find(action.target, Wish(need="act"))
     await move.dispatch()
     await _send_click(move, found, double=isinstance(action, DoubleClick))
 
@@ -195,7 +192,7 @@ async def _send_click(move: Move, found: Found, *, double: bool = False) -> None
     """
     send = found.locator.dblclick if double else found.locator.click
     try:
-        await send(timeout=move.ms, no_wait_after=move.commit)
+        await send(timeout=move.ms, no_wait_after=move.commit, force=move.unchecked(found))
     except Error as error:
         move.state = click_dispatch(error.message)
         if "strict mode violation" in error.message:
@@ -204,15 +201,14 @@ async def _send_click(move: Move, found: Found, *, double: bool = False) -> None
             raise
         move.state = "unknown"
         raise
-    move.flushed = not move.commit
-    move.sent()
+    move.sent(settled=not move.commit)
 
 
 async def _hover(move: Move, action: Hover) -> None:
     found = await move.find(action.target, Wish(need="act"))
     await move.dispatch()
-    await found.locator.hover(timeout=move.ms)
-    move.sent()
+    await found.locator.hover(timeout=move.ms, force=move.unchecked(found))
+    move.sent(settled=True)
 
 
 async def _press(move: Move, action: Press) -> None:
@@ -223,12 +219,11 @@ async def _press(move: Move, action: Press) -> None:
         found = await move.find(action.target, Wish(need="visible"))
         await move.dispatch()
         await found.locator.press(action.key, timeout=move.ms, no_wait_after=move.commit)
-        move.flushed = not move.commit
-    move.sent()
+    move.sent(settled=action.target is not None and not move.commit)
 
 
 async def _drag(move: Move, action: Drag) -> None:
-    source = await move.find(action.target, Wish(need="act", stable=move.commit))
+    source = await move.find(action.target, Wish(need="act"))
     goal = await move.find(action.to, Wish(need="visible"))
     await move.dispatch()
     await source.locator.drag_to(goal.locator, timeout=move.ms, no_wait_after=move.commit)

@@ -164,11 +164,13 @@ def _extract(
 async def _regions(move: Move, name: str, spec: ListRead | TableRead) -> list[str]:
     """The HTML of each row (or of the one table) on the page as it stands."""
     target = spec.each if isinstance(spec, ListRead) else spec.table
-    if await _count(move, target) == 0 and not await _appears(move, target):
+    regions, hidden = await _copies(move, target)
+    if not regions and await _appears(move, target):
+        regions, hidden = await _copies(move, target)
+    if not regions:
         if isinstance(spec, TableRead) and not spec.optional:
             await move.find(target, Wish(need="present"))
         return []
-    regions, hidden = await _copies(move, target)
     if isinstance(spec, TableRead) and len(regions) > 1:
         raise fail("target_ambiguous", f"{len(regions)} tables match {target}")
     if hidden:

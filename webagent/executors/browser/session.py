@@ -144,6 +144,7 @@ class BrowserExecutor:
             settings["viewport"] = {"width": width, "height": height}
         context = await browser.new_context(**{k: v for k, v in settings.items() if v is not None})
         await context.add_init_script(in_page.NO_SPECULATION)
+        await context.add_init_script(in_page.NO_SIDE_DOORS)
         if self._kept_sessions:
             known = json.dumps(self._kept_sessions)
             await context.add_init_script(f"{in_page.RESTORE_SESSION_STORAGE}({known})")
@@ -190,6 +191,7 @@ class BrowserExecutor:
 
         tab = BrowserTab(
             stage,
+            step=step,
             run=self._run,
             artifacts=self._artifacts,
             alive=self.alive,

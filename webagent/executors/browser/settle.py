@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from playwright.async_api import Error, Page
-from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from webagent.executors.browser import in_page
 from webagent.executors.browser.faults import document_went
@@ -73,7 +72,8 @@ async def settle(page: Page, happenings: Happenings, until: float, *, flushed: b
     loop = asyncio.get_running_loop()
     if not flushed:
         await flush(page)
-    while happenings.navigating(page) and not page.is_closed():
+    while (happenings.navigating(page) or page in happenings.loading) and not page.is_closed():
+        # A document is there when its markup is parsed: rows read before are half a list.
         left = until - loop.time()
         if left <= 0:
             return False
@@ -81,11 +81,4 @@ async def settle(page: Page, happenings: Happenings, until: float, *, flushed: b
         with suppress(TimeoutError):
             async with asyncio.timeout(left):
                 await happenings.stirred.wait()
-    if page.is_closed():
-        return True
-    left = max(1.0, (until - loop.time()) * 1000)
-    try:
-        await page.wait_for_load_state("domcontentloaded", timeout=left)
-    except PlaywrightTimeout:
-        return False
     return True

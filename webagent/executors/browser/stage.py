@@ -58,6 +58,10 @@ class Stage:
         """The rules were replaced: look at the request types that they need."""
         await self._refresh()
 
+    def new_step(self) -> None:
+        """Another step goes on in this page; the gate of a commit before stays where it is."""
+        self.happenings.new_step()
+
     def end_acting(self) -> None:
         """The action has settled."""
         self.guard.acting = False

@@ -40,6 +40,7 @@ class BrowserTab:
         self,
         stage: Stage,
         *,
+        step: str,
         run: str,
         artifacts: Artifacts,
         alive: Callable[[], bool],
@@ -47,6 +48,7 @@ class BrowserTab:
         on_close: Callable[[BrowserTab], Awaitable[None]],
     ) -> None:
         self._stage = stage
+        self._step = step
         self._run = run
         self._artifacts = artifacts
         self._alive = alive
@@ -192,8 +194,15 @@ class BrowserTab:
         """The fields of the forms on the page, secrets masked."""
         return {} if self._lost() else await read_form(self._stage)
 
-    async def set_policy(self, policy: GuardPolicy) -> None:
-        """Replace what this tab may send; in force when this returns."""
+    async def set_policy(self, policy: GuardPolicy, step: str = "") -> None:
+        """Replace what this tab may send, in force when this returns.
+
+        Another ``step`` goes on in this page: what it must see come (a download, a dialog) counts
+        from now on.
+        """
+        if step and step != self._step:
+            self._step = step
+            self._stage.new_step()
         self._stage.guard.policy = self._effective(policy)
         if not self._lost():
             with suppress(Error):  # the browser died meanwhile: nothing is sent any more
