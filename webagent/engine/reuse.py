@@ -8,9 +8,10 @@ dispatched is kept whatever was edited, because it never runs again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from webagent.core.plan import Plan, PlanStep, SubPlan
+from webagent.core.event import Entry, RunResumed, StepFinished, StepReopened, StepStarted
+from webagent.core.plan import Plan, PlanStep, SubPlan, template_of
 from webagent.engine.state import Node, RunState
 
 SPENT = frozenset({"dispatched", "confirmed", "unknown"})
@@ -67,3 +68,27 @@ def _named(step: PlanStep) -> set[str]:
     if step.continues is not None:
         named.add(step.continues)
     return named
+
+
+def executed_again(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Validated nodes that were entered again from their start without being reopened by name.
+
+    Promise 1 says that there are none; counted from the journal, for the demo and the benches.
+    """
+    met: set[str] = set()
+    again: dict[str, None] = {}
+    for entry in entries:
+        event = entry.event
+        match event:
+            case StepFinished(state="met"):
+                met.add(event.step)
+            case StepReopened():
+                met.discard(event.step)
+                met -= {node for node in met if template_of(node) == event.step}
+            case RunResumed(keep=keep) if keep is not None:
+                met = {node for node in met if node in keep or template_of(node) in keep}
+            case StepStarted(from_index=0) if event.step in met:
+                again[event.step] = None
+            case _:
+                pass
+    return tuple(again)

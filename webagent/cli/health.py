@@ -1,0 +1,142 @@
+"""What `doctor` looks at. Each check says what was found; nothing is changed but a probe file."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from webagent import wiring
+from webagent.core.errors import BadInput, BrowserError, StoreError
+from webagent.settings import Settings
+
+LEAST_PYTHON = (3, 11)
+LEAST_FREE = 200 * 1024 * 1024
+# What a run cannot do without; their absence means a broken installation.
+PACKAGES = (
+    "playwright",
+    "pydantic",
+    "sqlalchemy",
+    "beautifulsoup4",
+    "lxml",
+    "ruamel.yaml",
+    "jinja2",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. ``needed``: without it no run works."""
+
+    name: str
+    ok: bool
+    told: str
+    hint: str = ""
+    needed: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """For a program."""
+        return asdict(self)
+
+
+def examine(settings: Settings) -> list[Check]:
+    """Look at everything; no check stops the others."""
+    return [
+        _python(),
+        _packages(),
+        _browser(settings),
+        _display(settings),
+        _store(settings),
+        _disk(settings),
+        _hosts(settings),
+    ]
+
+
+def _python() -> Check:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    return Check(
+        "python", sys.version_info[:2] >= LEAST_PYTHON, f"{version} at {sys.executable}",
+        "webagent needs Python 3.11 or newer.",
+    )  # fmt: skip
+
+
+def _packages() -> Check:
+    missing, found = [], []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Check("packages", False, f"missing: {', '.join(missing)}", "Install webagent again.")
+    return Check("packages", True, ", ".join(found))
+
+
+def _browser(settings: Settings) -> Check:
+    try:
+        browser = wiring.find_browser(settings)
+    except BrowserError as error:
+        return Check("browser", False, error.message, error.hint)
+    launch = wiring.check_launch(browser)
+    if not launch.ok:
+        hint = "Run `webagent doctor --install`, or set WEBAGENT_BROWSER to another."
+        return Check("browser", False, f"{browser}, but {launch.reason}", hint)
+    told = f"{browser}; starts in {launch.seconds:.1f} s as {launch.version}"
+    return Check("browser", True, told)
+
+
+def _display(settings: Settings) -> Check:
+    shown = settings.env.get("DISPLAY") or settings.env.get("WAYLAND_DISPLAY")
+    if not shown:
+        hint = "Only --headed needs one; xvfb-run gives a display without a screen."
+        return Check("display", False, "none: browsers run without a window", hint, needed=False)
+    try:
+        browser = wiring.find_browser(settings, headed=True)
+    except BrowserError as error:
+        return Check("display", False, f"{shown}, but {error.message}", error.hint, needed=False)
+    return Check("display", True, f"{shown}, with {browser.path}", needed=False)
+
+
+def _store(settings: Settings) -> Check:
+    place = "the database of WEBAGENT_STORE" if settings.database else str(settings.store)
+    import asyncio
+
+    async def look() -> int:
+        store = wiring.open_store(settings)
+        try:
+            return len(await store.runs(limit=1000))
+        finally:
+            await store.close()
+
+    existed = settings.database is not None or settings.store.exists()
+    try:
+        count = asyncio.run(look())
+        probe = settings.store / "probe"
+        wiring.keep_private(probe, b"")
+        probe.unlink()
+    except (StoreError, BadInput) as error:
+        return Check("store", False, error.message, error.hint)
+    except OSError as error:
+        return Check(
+            "store", False, f"{place}: {error.strerror or error}", "Give another: WEBAGENT_STORE"
+        )
+    told = f"{place}, {count} run{'s' if count != 1 else ''}" if existed else f"{place}, made now"
+    return Check("store", True, told)
+
+
+def _disk(settings: Settings) -> Check:
+    place = next(p for p in (settings.store, *settings.store.parents) if p.exists())
+    free = shutil.disk_usage(place).free
+    return Check(
+        "disk", free >= LEAST_FREE, f"{free / 1024**3:.1f} GiB free",
+        "A run with screenshots needs some hundred MiB.", needed=False,
+    )  # fmt: skip
+
+
+def _hosts(settings: Settings) -> Check:
+    if not settings.hosts:
+        return Check("hosts", True, "names are looked up as usual", needed=False)
+    names = ", ".join(f"{name} is {place}" for name, place in settings.hosts)
+    return Check("hosts", True, f"{names}; no other name resolves in the browser", needed=False)

@@ -1,0 +1,154 @@
+"""`runs` and `show`: looking back at what happened, from the journal alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from webagent.cli import ending, showing
+from webagent.cli.running import JsonOption, RunArgument, result_json
+from webagent.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from webagent.core.event import Entry
+    from webagent.engine.state import RunState
+    from webagent.ports import RunSummary
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(runs)
+    app.command()(show)
+
+
+def runs(
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List the newest runs."""
+    from webagent.interface import records
+
+    found = asyncio.run(records.runs(limit=limit))
+    if as_json:
+        ending.write_json(
+            [{**one.model_dump(mode="json"), "status": standing(one)} for one in found]
+        )
+        return
+    if not found:
+        showing.show("There is no run in this store yet. Start one: webagent run RECIPE")
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("run", "status", "recipe", "started (UTC)", "events", "errand"):
+        table.add_column(title, no_wrap=title in ("run", "status"))
+    for one in found:
+        cells = (one.run, standing(one), one.recipe_id, one.started_at[:19].replace("T", " "),
+                 str(one.events), showing.one_line(one.errand, 50))  # fmt: skip
+        table.add_row(*(Text(showing.plain(cell)) for cell in cells))
+    showing.show(table)
+
+
+def standing(one: RunSummary) -> str:
+    """A run's status; one that says running and is held by nobody was interrupted."""
+    return "interrupted" if one.status == "running" and not one.held else one.status
+
+
+def show(
+    run: RunArgument,
+    step: Annotated[
+        str | None, typer.Option(metavar="STEP", help="Every event of this step (or item).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how a run stands: states, reasons, outputs, and where the evidence is."""
+    from webagent import wiring
+    from webagent.cli.evidence import evidence_of
+    from webagent.engine.state import fold
+    from webagent.interface import records
+    from webagent.runtime.result import result_of
+
+    settings = wiring.settings()
+
+    async def read() -> tuple[str, Sequence[Entry]]:
+        async with records.opened(settings) as store:
+            found = await store.find(run)
+            return found, await store.entries(found)
+
+    found, entries = asyncio.run(read())
+    state = fold(entries)
+    folder = wiring.artifacts(settings).folder(found)
+    if step is not None:
+        _show_step(state, entries, step, as_json=as_json)
+        return
+    evidence = evidence_of(entries, folder)
+    if as_json:
+        told = result_json(result_of(state))
+        ending.write_json({**told, "run": found, "folder": str(folder), "evidence": evidence})
+        return
+    _show_run(state, evidence, folder)
+
+
+def _show_run(state: RunState, evidence: dict[str, dict[str, Any]], folder: Path) -> None:
+    from rich.text import Text
+
+    from webagent.cli.progress import tree
+    from webagent.cli.summary import show_result
+    from webagent.runtime.result import result_of
+
+    console = showing.console()
+    result = result_of(state)
+    if not console.is_terminal:
+        console.print(tree(state, {}, console), soft_wrap=True)
+    show_result(result, state, console)
+    for path, one in result.steps.items():
+        told = [
+            f"ran {one.executions} times" if one.executions > 1 else "",
+            *(f"reopened: {cause} ({count})" for cause, count in one.reopened.items()),
+            *(f"rung {rung} ({count})" for rung, count in one.rungs.items() if count < 100),
+            f"effect {one.effect}: {one.effect_key}" if one.effect else "",
+        ]
+        if any(told):
+            text = f"{path}: {'; '.join(t for t in told if t)}"
+            console.print(Text(showing.one_line(text, 400)), soft_wrap=True)
+    for path, files in evidence.items():
+        console.print(Text(showing.plain(f"Evidence of {path}:")), soft_wrap=True)
+        for name, value in files.items():
+            lines = value if isinstance(value, list) else [value]
+            for line in lines:
+                text = f"  {name}: {showing.one_line(str(line), 300)}"
+                console.print(Text(text), soft_wrap=True)
+    console.print(Text(f"Files: {folder}"), soft_wrap=True)
+
+
+def _show_step(state: RunState, entries: Sequence[Entry], step: str, *, as_json: bool) -> None:
+    """The events of one step, of its items, or of the steps of its sub-plan."""
+    from difflib import get_close_matches
+
+    from webagent.cli.evidence import event_text
+
+    if step not in state.nodes and not any(p.startswith(f"{step}/") for p in state.nodes):
+        near = get_close_matches(step, state.nodes, n=1)
+        raise BadInput(
+            f"This run has no step {step!r}.",
+            hint=f"Did you mean {near[0]!r}?" if near else f"Steps: {', '.join(state.nodes)}",
+        )
+    mine = [
+        entry
+        for entry in entries
+        if entry.event.step == step or entry.event.step.startswith((f"{step}[", f"{step}/"))
+    ]
+    if as_json:
+        ending.write_json([entry.model_dump(mode="json") for entry in mine])
+        return
+    for entry in mine:
+        where = "" if entry.event.step == step else f" {entry.event.step[len(step) :]}"
+        text = f"{entry.seq:>4} {entry.at[11:23]}{where} {event_text(entry.event)}"
+        showing.show(showing.one_line(text, 400))

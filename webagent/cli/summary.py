@@ -1,0 +1,75 @@
+"""What came of a run, for a person: the tree as it ended, what was read, what to do next."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from webagent.cli.progress import STATUS_STYLES, tree
+from webagent.cli.showing import one_line, short_value
+from webagent.engine.state import RunState
+from webagent.runtime.result import RunResult, StepResult
+
+
+def show_result(result: RunResult, state: RunState, console: Console) -> None:
+    """Print a run's end."""
+    if console.is_terminal and state.plan is not None:
+        console.print(tree(state, {}, console))
+    counts: dict[str, int] = {}
+    for step in result.steps.values():
+        if "[" not in step.path:
+            counts[step.state] = counts.get(step.state, 0) + 1
+    told = ", ".join(f"{count} {state}" for state, count in counts.items())
+    head = Text(result.status, style=STATUS_STYLES[result.status])
+    head.append(f"  run {result.run}  {told}")
+    console.print(head, soft_wrap=True)
+    if result.reason:
+        console.print(Text(f"  {one_line(result.reason, 400)}"), soft_wrap=True)
+    for step in result.steps.values():
+        for line in _worth_saying(step, used=_used(state)):
+            console.print(Text(f"  {line}"), soft_wrap=True)
+    for line in next_steps(result):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _used(state: RunState) -> frozenset[str]:
+    if state.plan is None:
+        return frozenset()
+    return frozenset(use[0] for step in state.plan.steps for use in step.uses)
+
+
+def _worth_saying(step: StepResult, used: frozenset[str]) -> list[str]:
+    """The outputs of the last steps; a rehearsed step's form in full, since it is to be read."""
+    if "[" in step.path:
+        return []
+    if step.state == "skipped" and step.outputs:
+        lines = [f"{step.path} would send:"]
+        form = step.outputs.get("form")
+        if isinstance(form, dict):
+            lines += [f"    {one_line(k, 40)}: {short_value(v, 100)}" for k, v in form.items()]
+        lines += [f"    {one_line(str(step.outputs.get('commit', '')), 120)}"]
+        return lines
+    if step.state != "met" or step.path in used:
+        return []
+    return [
+        f"{step.path}.{name}: {short_value(value, 100)}"
+        for name, value in step.outputs.items()
+        if not (name.endswith("_bad") and not value)
+    ]
+
+
+def next_steps(result: RunResult) -> list[str]:
+    """What a person can do now."""
+    lines = [f"Look at it: webagent show {result.run}"]
+    waiting = [step for step in result.steps.values() if step.state == "waiting"]
+    for step in waiting:
+        lines.append(f"Answer it: webagent answer {result.run} {step.path}=…")
+    doubtful = [s for s in result.steps.values() if s.state == "unknown" and s.effect_key]
+    for step in doubtful:
+        lines.append(
+            f"Look whether it happened, then: webagent settle '{step.effect_key}' "
+            "--happened (or --did-not)"
+        )
+    if result.status != "met":
+        lines.append(f"Go on: webagent resume {result.run}")
+    return lines

@@ -1,0 +1,365 @@
+"""The composition root: the only place that names adapters, and imports them when they are needed.
+
+Faces and the Python interface ask here for a recipe's loader, a store, a runner's ports. Nothing
+heavy is imported by importing this module: `webagent --help` and `webagent check` answer quickly
+because Playwright, SQLAlchemy and the extractors come with the run that needs them.
+"""
+
+from __future__ import annotations
+
+import secrets as chance
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from webagent.core.base import Json, SecretUse
+from webagent.core.errors import BadInput
+from webagent.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from webagent.core.plan import InputSpec, Plan
+    from webagent.core.recipe import Recipe
+    from webagent.core.redact import Redactor
+    from webagent.executors.browser.chromium import Chromium, Launch
+    from webagent.ports import Artifacts, Clock, Executor, Runner, Secrets, Store
+    from webagent.runtime.context import Deps
+    from webagent.runtime.journal import Watch
+
+# What a browser may see of the environment: where to draw, how to speak, where to write. Never all
+# of it, which holds the secrets.
+_FOR_BROWSERS = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DISPLAY", "XAUTHORITY",
+    "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
+    "DBUS_SESSION_BUS_ADDRESS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH",
+)  # fmt: skip
+
+_BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: in the order of ASCII, nothing alike
+_ID_TIME, _ID_CHANCE = 8, 3
+_ID_EPOCH = 1_735_689_600_000  # 2025-01-01 in milliseconds: eight letters last until 2059
+
+
+def settings(store: Path | str | None = None) -> Settings:
+    """The settings of this process; ``store`` (a folder or a Postgres URL) goes before them.
+
+    Raises:
+        BadInput: a setting is wrong, with its name.
+    """
+    if store is None:
+        return load_settings()
+    found = load_settings()
+    return load_settings({**found.env, "WEBAGENT_STORE": str(store)}, found.cwd)
+
+
+# -- recipes ----------------------------------------------------------------------------------
+
+
+def load_recipe(path: str | Path) -> Recipe:
+    """A recipe from its file. Raises RecipeInvalid with every problem."""
+    from webagent.formats.recipe_yaml import load_recipe
+
+    return load_recipe(path)
+
+
+def bind_inputs(
+    specs: Mapping[str, InputSpec],
+    given: Mapping[str, Json] | None = None,
+    file: str | Path | None = None,
+    base: str | Path = ".",
+) -> dict[str, Json]:
+    """The typed value of every declared input. Raises InputInvalid with all that is wrong."""
+    from webagent.formats.inputs import bind_inputs
+
+    return bind_inputs(specs, given, file, base)
+
+
+def recipe_schema() -> dict[str, Any]:
+    """The JSON Schema of recipes."""
+    from webagent.formats.recipe_schema import recipe_json_schema
+
+    return recipe_json_schema()
+
+
+# -- stores and files -------------------------------------------------------------------------
+
+
+def clock() -> Clock:
+    """The machine's clock."""
+    from webagent.runtime.clock import SystemClock
+
+    return SystemClock()
+
+
+def artifacts(found: Settings) -> Artifacts:
+    """The files of runs, in the store's folder."""
+    from webagent.stores.artifacts import FileArtifacts
+
+    return FileArtifacts(found.store / "runs")
+
+
+def open_store(found: Settings) -> Store:
+    """The store of these settings, made if needed.
+
+    Raises:
+        StoreError: it cannot be opened, read or written.
+    """
+    from webagent.stores.sql import open_store
+
+    return open_store(found.store_place, clock(), artifacts=artifacts(found))
+
+
+def keep_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    from webagent.stores.artifacts import replace_private
+
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    replace_private(path, content)
+
+
+def check_out(path: Path) -> None:
+    """Raise BadInput now if results could not be written there later."""
+    from webagent.sinks.files import check_out
+
+    check_out(path)
+
+
+def write_outputs(path: Path, outputs: Mapping[str, Mapping[str, Json] | None]) -> int:
+    """Write a run's outputs by the file's suffix; how many rows (or steps, for .json)."""
+    from webagent.sinks.files import write_outputs
+
+    return write_outputs(path, outputs)
+
+
+# -- who runs, and as what --------------------------------------------------------------------
+
+
+def this_runner() -> Runner:
+    """This process as the holder of runs."""
+    from webagent.stores.processes import this_runner
+
+    return this_runner()
+
+
+def end_runner(former: Runner) -> bool:
+    """End what is left of a dead or hung runner and of its browser; True when both are known gone.
+
+    Only on the host where they were recorded, and only by process id and start time together.
+    """
+    from webagent.stores import processes
+
+    if former.host != processes.host_name():
+        return False
+    if former.boot != processes.boot_id():
+        return True
+    gone = processes.end(former.pid, former.started)
+    if former.browser_pid is not None and former.browser_started is not None:
+        gone = processes.end(former.browser_pid, former.browser_started) and gone
+    return gone
+
+
+def new_run_id(now: datetime | None = None) -> str:
+    """An id for a run: short, and later ones sort behind earlier ones, such as ``1m3k09q4t-7xb``.
+
+    Eight letters of time (milliseconds), three of chance for runs that begin together.
+    """
+    now = now or clock().now()
+    ticks = int(now.timestamp() * 1000) - _ID_EPOCH
+    letters = [_BASE32[ticks >> (5 * place) & 31] for place in reversed(range(_ID_TIME))]
+    return "".join([*letters, *(chance.choice(_BASE32) for _ in range(_ID_CHANCE))])
+
+
+def run_date(plan: Plan, inputs: Mapping[str, Json], now: datetime | None = None) -> str:
+    """run.date of a run that starts now: in the recipe's zone, else in the machine's."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    from webagent.core.expr import render
+
+    now = now or clock().now()
+    named = plan.browser.timezone
+    if named is None:
+        return now.astimezone().date().isoformat()
+    zone = render(named, inputs)
+    try:
+        return now.astimezone(ZoneInfo(str(zone))).date().isoformat()
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise BadInput(
+            f"browser.timezone: there is no time zone {zone!r}.", hint="Such as: Europe/Vienna"
+        ) from None
+
+
+# -- secrets ----------------------------------------------------------------------------------
+
+# Every redactor made in this process: what is written about a crash passes all of them.
+_redactors: list[Redactor] = []
+
+
+def redact_all(text: str) -> str:
+    """A text without any secret that this process has fetched."""
+    for redactor in _redactors:
+        text = redactor.text(text)
+    return text
+
+
+def secret_source(found: Settings, plan: Plan) -> tuple[Secrets, Redactor]:
+    """Where a plan's secrets come from, and what takes them out of all that is kept or shown."""
+    from webagent.core.redact import Redactor
+    from webagent.secrets.source import SecretSource, specs_of
+
+    source = SecretSource(specs_of(plan), env=found.env, cwd=found.cwd, clock=clock())
+    redactor = Redactor(source.known)
+    _redactors.append(redactor)
+    return source, redactor
+
+
+def used_secrets(plan: Plan) -> tuple[SecretUse, ...]:
+    """The secrets that the plan's steps and its browser use, each once."""
+    from webagent.core.expr import secret_use
+    from webagent.core.step_values import texts, written_values
+
+    found: dict[SecretUse, None] = {}
+    for step in plan.steps:
+        for written in written_values(step):
+            for text in texts(written.raw):
+                if (use := secret_use(text)) is not None:
+                    found[use.model_copy(update={"place": step.place, "totp": False})] = None
+    for value in _leaves(plan.browser.model_dump()):
+        if (use := secret_use(value)) is not None:
+            found[use.model_copy(update={"totp": False})] = None
+    return tuple(found)
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    match value:
+        case dict():
+            for inner in value.values():
+                yield from _leaves(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from _leaves(inner)
+        case _:
+            yield value
+
+
+async def check_secrets(source: Secrets, plan: Plan) -> None:
+    """Fetch every secret once before anything is opened, so that the redactor knows them all.
+
+    Raises:
+        SecretMissing: one is not there.
+    """
+    for use in used_secrets(plan):
+        await source.value(use)
+
+
+# -- browsers ---------------------------------------------------------------------------------
+
+
+def find_browser(found: Settings, *, headed: bool = False) -> Chromium:
+    """The browser that runs would use. Raises BrowserNotFound."""
+    from webagent.executors.browser import chromium
+
+    return chromium.find(found.browser, headed=headed)
+
+
+def check_launch(browser: Chromium) -> Launch:
+    """Start a browser once, to see that it does."""
+    from webagent.executors.browser import chromium
+
+    return chromium.check_launch(browser)
+
+
+def install_browser(found: Settings, say: Callable[[str], None]) -> Chromium:
+    """A browser that starts: the one that is there, else a new one. Raises BrowserInstallFailed."""
+    from webagent.executors.browser import chromium_install
+
+    return chromium_install.install(say, found.browser)
+
+
+def browser_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The part of the environment that a browser is started with."""
+    return {k: v for k, v in env.items() if k in _FOR_BROWSERS or k.startswith("LC_")}
+
+
+def browser_factory(
+    found: Settings, plan: Plan, source: Secrets, redactor: Redactor
+) -> Callable[[str], Executor]:
+    """What makes a browser for a run, by its id. Raises BrowserNotFound when there is none."""
+    from webagent.executors.browser.session import BrowserExecutor
+    from webagent.extractors.extractor import Extractor
+
+    browser = None
+    if plan.browser.connect is None:
+        browser = find_browser(found, headed=found.headed)
+    files = artifacts(found)
+    extract = Extractor(clock().now, plan.browser.locale)
+
+    def make(run: str) -> Executor:
+        return BrowserExecutor(
+            run=run,
+            executable="" if browser is None else str(browser.path),
+            env=browser_environment(found.env),
+            artifacts=files,
+            secrets=source,
+            redact=redactor.text,
+            extract=extract,
+            hosts=found.host_map,
+            headed=found.headed,
+        )
+
+    return make
+
+
+def _no_browser(run: str) -> Executor:
+    msg = f"run {run} needs no browser"
+    raise AssertionError(msg)
+
+
+# -- all of it --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a run is watched and shown. ``on_failure`` waits before a failed page is closed."""
+
+    headed: bool = False
+    watch: tuple[Watch, ...] = ()
+    on_failure: Callable[[str], Awaitable[None]] | None = None
+
+
+async def make_deps(found: Settings, plan: Plan, store: Store, manner: Manner) -> Deps:
+    """The ports of a runner for one plan: secrets are fetched and a browser found before it starts.
+
+    Raises:
+        SecretMissing: a secret is not there. BrowserNotFound: there is no browser.
+    """
+    from webagent.core.plan import PAGELESS
+    from webagent.runtime.context import Deps
+
+    source, redactor = secret_source(found, plan)
+    await check_secrets(source, plan)
+    make: Callable[[str], Executor] = _no_browser
+    if any(step.do not in PAGELESS for step in plan.steps):
+        shown = replace(found, headed=found.headed or manner.headed)
+        make = browser_factory(shown, plan, source, redactor)
+    return Deps(
+        store=store,
+        artifacts=artifacts(found),
+        executor=make,
+        secrets=source,
+        runner=this_runner(),
+        redact_text=redactor.text,
+        redact_event=redactor.redact_event,
+        redact_effect=redactor.model,
+        clock=clock(),
+        watch=manner.watch,
+        on_failure=manner.on_failure,
+        end_runner=end_runner,
+        named_hosts=tuple(found.host_map),
+    )
+
+
+async def bare_deps(found: Settings, store: Store) -> Deps:
+    """The ports for what needs no browser and no secrets: keeping a person's answer."""
+    from webagent.core.plan import Plan
+
+    return await make_deps(found, Plan(recipe_id="", steps=()), store, Manner())
