@@ -9,8 +9,8 @@ from __future__ import annotations
 from webagent.core.base import Json
 from webagent.core.brief import Brief
 from webagent.core.page import Observation
+from webagent.engine.allowance import pages_of, seconds_of
 from webagent.engine.bind import names
-from webagent.engine.ladder import pages_of, seconds_of
 from webagent.engine.state import RunState
 
 

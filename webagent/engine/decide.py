@@ -17,9 +17,10 @@ from webagent.core.limits import TABS
 from webagent.core.page import Drift
 from webagent.core.plan import PAGELESS, PlanStep, Question, template_of
 from webagent.core.values import fingerprint
+from webagent.engine.allowance import attempts_of
 from webagent.engine.bind import used_hashes, when_holds
 from webagent.engine.guard import origins
-from webagent.engine.ladder import Capabilities, Climb, attempts_of, climb
+from webagent.engine.ladder import Capabilities, Climb, climb
 from webagent.engine.state import FINAL, Node, RunState
 
 

@@ -12,7 +12,7 @@ from webagent.core.base import Frozen
 from webagent.core.effect import EffectKind
 from webagent.core.plan import PAGELESS, Plan, PlanStep
 from webagent.core.show import WorstCase
-from webagent.engine.ladder import pages_of, seconds_of
+from webagent.engine.allowance import pages_of, seconds_of
 
 
 class Radius(Frozen):

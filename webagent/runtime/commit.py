@@ -20,6 +20,7 @@ from webagent.core.page import Drift, Failure
 from webagent.core.plan import PlanStep, Question
 from webagent.core.request_rules import GuardPolicy
 from webagent.core.target import Target
+from webagent.engine.allowance import timeout_of
 from webagent.engine.bind import bind_all, effect_key, names
 from webagent.engine.effects import (
     Probed,
@@ -31,7 +32,6 @@ from webagent.engine.effects import (
     refused_by_status,
 )
 from webagent.engine.guard import origins, policy, probe_policy
-from webagent.engine.ladder import timeout_of
 from webagent.ports import Tab
 from webagent.runtime.context import Deps, LivePage
 from webagent.runtime.journal import Journal

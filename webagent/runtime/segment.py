@@ -20,9 +20,9 @@ from webagent.core.limits import LimitKind
 from webagent.core.page import Drift, Failure, Observation, Outcome
 from webagent.core.plan import PlanStep
 from webagent.core.values import fingerprint
+from webagent.engine.allowance import pages_of, seconds_of, timeout_of
 from webagent.engine.bind import bind, bind_all, names
 from webagent.engine.classify import classify, describe
-from webagent.engine.ladder import pages_of, seconds_of, timeout_of
 from webagent.ports import Tab
 from webagent.runtime.context import Deps, LivePage
 from webagent.runtime.journal import Journal
