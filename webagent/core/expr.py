@@ -206,6 +206,9 @@ def _allowed(tree: nodes.Node, source: str) -> None:
                 msg = f"only {{{{ values }}}} and {{% if %}} stand in a recipe: {source.strip()!r}"
                 raise ExpressionError(msg)
             continue
+        if node.name == "totp" and secret_use(source) is None:
+            msg = "totp stands only in {{ secrets.NAME | totp }}, as the whole value"
+            raise ExpressionError(msg)
         kind = "filter" if isinstance(node, nodes.Filter) else "test"
         known = _ENV.filters if kind == "filter" else _ENV.tests
         if node.name not in known:
