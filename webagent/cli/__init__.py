@@ -6,7 +6,6 @@ Nothing heavy is imported here: a command loads its use case when it is called, 
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Annotated, NoReturn
 
@@ -58,7 +57,7 @@ def run_command(arguments: list[str]) -> int:
         return done.code if isinstance(done.code, int) else ending.EXIT_FAILED
     except WebagentError as error:
         return ending.of_error(error, as_json=as_json)
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         return ending.EXIT_PARKED
     except Exception as error:  # noqa: BLE001 - the face's last resort: a bug ends in one line
         return ending.of_crash(error, as_json=as_json)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from webagent.cli import ending, showing
-from webagent.cli.running import JsonOption, RunArgument, result_json
+from webagent.cli.options import JsonOption, RunArgument
 from webagent.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ def runs(
     as_json: JsonOption = False,
 ) -> None:
     """List the newest runs."""
+    import asyncio
+
     from webagent.interface import records
 
     found = asyncio.run(records.runs(limit=limit))
@@ -69,7 +70,10 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show how a run stands: states, reasons, outputs, and where the evidence is."""
+    import asyncio
+
     from webagent import wiring
+    from webagent.cli.driving import result_json
     from webagent.cli.evidence import evidence_of
     from webagent.engine.state import fold
     from webagent.interface import records

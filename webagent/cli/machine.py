@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webagent.cli import ending, showing
-from webagent.cli.running import HeadedOption, JsonOption
+from webagent.cli.options import HeadedOption, JsonOption
 
 if TYPE_CHECKING:
     from webagent.cli.glance import Glance
@@ -61,6 +60,8 @@ def look(
     as_json: JsonOption = False,
 ) -> None:
     """Open a page and print what is on it as targets to copy into a recipe."""
+    import asyncio
+
     from webagent.cli.glance import glance
     from webagent.wiring import settings
 

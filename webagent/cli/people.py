@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import typer
 
 from webagent.cli import ending, showing
-from webagent.cli.running import JsonOption, RunArgument
+from webagent.cli.options import JsonOption, RunArgument
 from webagent.core.errors import BadInput
 
 
@@ -27,6 +26,8 @@ def answer(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a step that waits for a person."""
+    import asyncio
+
     from webagent.interface import records
 
     step, equals, value = said.partition("=")
@@ -46,6 +47,8 @@ def effects(
     as_json: JsonOption = False,
 ) -> None:
     """List what runs did, or may have done, to the world: each key happens at most once."""
+    import asyncio
+
     from webagent.interface import records
 
     found = asyncio.run(records.effects(prefix))
@@ -86,6 +89,8 @@ def settle(
     as_json: JsonOption = False,
 ) -> None:
     """Say of an unknown effect whether it happened; it is kept with your name."""
+    import asyncio
+
     from webagent.interface import records
 
     if happened is None:

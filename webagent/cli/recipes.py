@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from webagent.cli import ending, showing
-from webagent.cli.running import JsonOption
+from webagent.cli.options import JsonOption
 from webagent.core.errors import BadInput, RecipeInvalid
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from webagent.core.plan import Plan
     from webagent.core.show import WorstCase
     from webagent.engine.radius import Radius
@@ -95,24 +98,16 @@ def _check_json(recipe: Path, plan: Plan, worst: tuple[Radius, ...]) -> dict[str
 
 
 def _show_worst(recipe: Path, plan: Plan, worst: tuple[Radius, ...]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from webagent.core.show import worst_case_text
+    from webagent.engine.radius import worst_cases
 
-    from webagent.core.show import WORST_CASE_HEAD, worst_case_cells, worst_case_text
-
-    rows = tuple(_row(one) for one in worst)
+    rows = worst_cases(plan)
     steps = f"{len(plan.steps)} step{'s' if len(plan.steps) != 1 else ''}"
     showing.show(f"{recipe} is right: {plan.recipe_id}, {steps}. If a step fails, at worst:", "")
-    if not showing.console().is_terminal:
-        showing.show(worst_case_text(rows))
+    if sys.stdout.isatty():
+        showing.show(_worst_table(rows))
     else:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for index, title in enumerate(WORST_CASE_HEAD):
-            table.add_column(title, justify="right" if 0 < index < 5 else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*(Text(showing.plain(cell)) for cell in worst_case_cells(row)))
-        showing.show(table)
+        showing.show(worst_case_text(rows))
     largest = max((one.steps for one in worst), default=0)
     limit = "no max_radius is set" if plan.max_radius is None else f"max_radius {plan.max_radius}"
     over = plan.max_radius is not None and largest > plan.max_radius
@@ -120,13 +115,19 @@ def _show_worst(recipe: Path, plan: Plan, worst: tuple[Radius, ...]) -> None:
     showing.show(f"Largest: {largest} ({limit}{told}).")
 
 
-def _row(one: Radius) -> WorstCase:
-    from webagent.core.show import WorstCase
+def _worst_table(rows: tuple[WorstCase, ...]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
 
-    return WorstCase(
-        step=one.step, steps=one.steps, pages=one.pages, seconds=one.seconds, tokens=one.tokens,
-        effects=", ".join(f"{path} ({kind})" for path, kind in one.effects), entry=one.entry,
-    )  # fmt: skip
+    from webagent.core.show import WORST_CASE_HEAD, worst_case_cells
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, title in enumerate(WORST_CASE_HEAD):
+        table.add_column(title, justify="right" if 0 < index < 5 else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(showing.plain(cell)) for cell in worst_case_cells(row)))
+    return table
 
 
 def plan(

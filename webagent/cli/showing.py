@@ -10,12 +10,12 @@ import json
 import sys
 import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING
-
-from webagent.core.base import Json
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from webagent.core.base import Json
 
 # Other (control, format, surrogate, private, unassigned), and separators of lines and paragraphs.
 _UNFIT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -68,16 +68,21 @@ def console() -> Console:
 
 
 def show(*renderables: RenderableType) -> None:
-    """Print to standard output; in a pipe nothing is cut or wrapped at a terminal's width."""
+    """Print to standard output: texts as they are, without loading what draws tables."""
     for renderable in renderables:
         if isinstance(renderable, str):
-            console().print(plain(renderable), soft_wrap=True)
+            _write(sys.stdout, plain(renderable))
         else:
             console().print(renderable)
 
 
 def to_stderr(text: str) -> None:
     """A line on standard error."""
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    sys.stderr.flush()
+    _write(sys.stderr, plain(text))
+
+
+def _write(stream: TextIO, line: str) -> None:
+    """A line, also where the terminal's encoding has not all of its letters."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()
