@@ -40,10 +40,10 @@ async def _pages() -> AsyncIterator[tuple[PageServer, int]]:
 
 
 @pytest.fixture
-def pages(_pages: tuple[PageServer, int]) -> PageServer:
+def pages(_pages: tuple[PageServer, int]) -> Iterator[PageServer]:
     """The small site (odd.test, inner.test, away.test), empty at the beginning of each test."""
+    yield _pages[0]
     _pages[0].reset()
-    return _pages[0]
 
 
 @pytest.fixture(scope="session")

@@ -45,23 +45,36 @@ class PageServer:
         self.pages: dict[str, Answer] = {}
         self.arrivals: list[Arrival] = []
         self._server: asyncio.Server | None = None
+        self._serving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> int:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._begin, "127.0.0.1", 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
     async def stop(self) -> None:
         assert self._server is not None
+        self.reset()
         self._server.close()
+        for task in list(self._serving):
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
 
     def reset(self) -> None:
+        for answer in self.pages.values():
+            if answer.gate is not None:
+                answer.gate.set()
         self.pages.clear()
         self.arrivals.clear()
 
     def hits(self, path: str, method: str | None = None) -> int:
         """How many requests came for a path."""
         return sum(1 for a in self.arrivals if a.path == path and method in (None, a.method))
+
+    def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -51,7 +51,7 @@ from webagent.executors.browser.commit_gate import CommitGate
 from webagent.executors.browser.examine import examine
 from webagent.executors.browser.faults import click_dispatch, fail
 from webagent.executors.browser.locate import Found, Wish
-from webagent.executors.browser.move import Move
+from webagent.executors.browser.move import MIN_MS, Move
 from webagent.executors.browser.reading import read
 from webagent.executors.browser.stage import Stage
 
@@ -140,6 +140,8 @@ async def _no_document(move: Move, error: Error, downloads_begun: int) -> None:
     if move.stage.guard.fatal:
         return  # the tab tells the refusal
     if happenings.downloads_begun > downloads_begun or "Download is starting" in error.message:
+        while happenings.downloads_begun == downloads_begun and move.ms > MIN_MS:
+            await move.stage.stirred(WAIT_SECONDS)
         await happenings.finish_downloads()
         raise fail(
             "unexpected", "the address gave a file to download, not a page", dispatched="yes"

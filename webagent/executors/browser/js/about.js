@@ -15,10 +15,19 @@ const shown = (e) => {
   return box.width > 0 && box.height > 0;
 };
 const fold = (t) => (t || '').replace(/\s+/g, ' ').trim();
+const lettered = (label) => {
+  if (!label.querySelector('select,textarea')) return label.innerText;
+  const parts = [];
+  for (const c of label.childNodes) {
+    if (c.nodeType === 3) parts.push(c.data);
+    else if (c.nodeType === 1 && !/^(SELECT|TEXTAREA|INPUT)$/.test(c.tagName)) parts.push(lettered(c));
+  }
+  return parts.join(' ');
+};
 const named = (e) => {
   const by = e.getAttribute('aria-labelledby');
   const root = e.getRootNode();
-  const labels = e.labels && e.labels.length ? [...e.labels].map((l) => fold(l.innerText)) : [];
+  const labels = e.labels && e.labels.length ? [...e.labels].map((l) => fold(lettered(l))) : [];
   return fold(
     (by && by.split(/\s+/).map((i) => root.getElementById?.(i)?.innerText || '').join(' ')) ||
     e.getAttribute('aria-label') || labels.join(' ') || e.getAttribute('alt') ||
