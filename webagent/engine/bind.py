@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from webagent.core.base import Frozen, Json, SecretUse
 from webagent.core.errors import ExpressionError
 from webagent.core.expr import Path, evaluate, has_template, references, render
-from webagent.core.plan import Plan, PlanStep, template_of
+from webagent.core.plan import Plan, PlanStep, Question, template_of
 from webagent.core.values import canonical, fingerprint
 from webagent.engine.state import RunState
 
@@ -154,6 +154,24 @@ def _render_tree(data: Json, values: Mapping[str, Json], place: str) -> Json:
         return [_render_tree(value, values, place) for value in data]
     value = render(data, values)
     return value.model_copy(update={"place": place}) if isinstance(value, SecretUse) else value
+
+
+def question_of(state: RunState, node_path: str) -> Question:
+    """The question of an ask step with its values in place; its options as text.
+
+    Raises:
+        ExpressionError: a template does not evaluate.
+    """
+    question = state.the_plan.step(node_path).question
+    if question is None:
+        msg = f"{node_path} asks nothing"
+        raise ExpressionError(msg)
+    values = names(state, node_path)
+    text, *options = (
+        value if isinstance(value, str) else canonical(value)
+        for value in (render(raw, values) for raw in (question.text, *question.options))
+    )
+    return Question(text=text, type=question.type, options=tuple(options))
 
 
 def when_holds(state: RunState, node_path: str) -> bool:

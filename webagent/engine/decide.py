@@ -18,7 +18,7 @@ from webagent.core.page import Drift
 from webagent.core.plan import PAGELESS, PlanStep, Question, template_of
 from webagent.core.values import fingerprint
 from webagent.engine.allowance import attempts_of
-from webagent.engine.bind import used_hashes, when_holds
+from webagent.engine.bind import question_of, used_hashes, when_holds
 from webagent.engine.guard import origins
 from webagent.engine.ladder import Capabilities, Climb, climb
 from webagent.engine.state import FINAL, Node, RunState
@@ -287,12 +287,19 @@ def _of_ready(
         yield Expand(node.path)
     elif step.do == "compare":
         yield Compute(node.path)
-    elif step.do == "ask" and step.question is not None:
-        yield Ask(node.path, step.question)
+    elif step.do == "ask":
+        yield _ask(state, node)
     elif unchanged := _unchanged(state, step):
         yield Conclude(node.path, "skipped", unchanged)
     else:
         yield from _enter(state, node, step, busy, tabs)
+
+
+def _ask(state: RunState, node: Node) -> Ask | Conclude:
+    try:
+        return Ask(node.path, question_of(state, node.path))
+    except ExpressionError as error:
+        return Conclude(node.path, "unmet", f"question: {error.message}", "precondition_unmet")
 
 
 def _unchanged(state: RunState, step: PlanStep) -> str:
@@ -436,18 +443,18 @@ def any_now_met(state: RunState, step: PlanStep) -> bool:
 
 
 def _end(state: RunState, wanted: frozenset[str]) -> Park | Finish:
-    nodes = [state.nodes[p] for p in _order(state, wanted)]
+    nodes = [state.nodes[p] for p in _order(state, wanted) if not _allowed(state, state.nodes[p])]
     waiting = [n for n in nodes if n.state == "waiting"]
     doubtful = [n for n in nodes if _refused_or_unknown(n)]
     limited = [n for n in nodes if n.limit is not None and n.state == "unmet"]
     if waiting and not doubtful:
         return Park("person", f"{waiting[0].path} waits for an answer")
     if doubtful:
-        return Finish("unknown", EXIT_EFFECT)
+        refused = all(n.effect is not None and n.effect.phase == "refused" for n in doubtful)
+        return Finish("failed" if refused else "unknown", EXIT_EFFECT)
     if limited:
         return Finish("limit", EXIT_LIMIT)
-    failed = [n for n in nodes if n.state in ("unmet", "blocked") and not _allowed(state, n)]
-    if failed:
+    if any(n.state in ("unmet", "blocked") for n in nodes):
         return Finish("failed", EXIT_FAILED)
     until = state.started.until if state.started is not None else None
     if until is not None and wanted != frozenset(state.the_plan.by_path):
@@ -456,9 +463,14 @@ def _end(state: RunState, wanted: frozenset[str]) -> Park | Finish:
 
 
 def _allowed(state: RunState, node: Node) -> bool:
-    """Whether a failed item is one that its for_each allows to fail (the join decided that)."""
+    """Whether a failed item is one that its for_each allows to fail (the join decided that).
+
+    Only where it is known that nothing happened: nothing was sent, or the site refused it.
+    """
     template = template_of(node.path)
-    return template != node.path and state.nodes[template].state == "met"
+    known = node.effect is None or node.effect.phase not in ("dispatched", "unknown")
+    ended = node.state in ("unmet", "blocked")
+    return known and ended and template != node.path and state.nodes[template].state == "met"
 
 
 def _refused_or_unknown(node: Node) -> bool:
