@@ -105,6 +105,26 @@ YAML = [
     Case("two documents", STEPS + "«---\nwebagent: 1\n", ("a second document",)),
     Case("a list as a key", HEAD + "? «[a, b]\n: c\nsteps:\n" + GOOD, ("a key is text",)),
     Case("deep nesting", HEAD + "errand: " + "[" * 60 + "«[" + "[" * 80, ("levels deep",)),
+    Case(
+        "a glob that begins with a star",
+        STEPS.replace("expect: {text: Offers}", "expect:\n      - url: «**/x"),
+        ("begins with *",),
+    ),
+    Case("text after a quote", HEAD + 'errand: "Order" «it\n', ("after a closing quote",)),
+    Case(
+        "text after braces",
+        HEAD + "errand: {{ x }} «it\n".replace("{{", "«{{"),
+        ("a bare", "after a closing brace"),
+    ),
+    Case(
+        "a dash without a space",
+        STEPS + "  b:\n    segment:\n      - back\n      «-click: .x\n",
+        ("without a space",),
+    ),
+    Case("an unknown escape", HEAD + 'errand: "a\\«q"\n', ("unknown escape",)),
+    Case("a plain text that cannot begin so", HEAD + "errand: «@home\n", ("begin with @",)),
+    Case("a value that is missing", HEAD + "«errand:\nsteps:\n" + GOOD, ("not nothing",)),
+    Case("a control character", HEAD + "errand: a«\x07\n", ("U+0007",)),
     Case("yes for true", HEAD + "allow_private: «yes\nsteps:\n" + GOOD, ("true or false",)),
 ]
 
@@ -442,7 +462,7 @@ ACTION_FAULTS = [
     Case("an unclosed slash", action("click: «link /Order # 4/"), ("an unclosed slash",)),
     Case("an unknown role", action('click: «buton "Go"'), ("not an ARIA role",)),
     Case("an unknown key of a target", action("click: «{role: link, nam: x}"), ("no key 'nam'",)),
-    Case("fill without a value", action("fill: {.a:« }"), ("a value is wanted",)),
+    Case("fill without a value", action("fill: {«.a: }"), ("a value is wanted",)),
     Case("fill with a target only", action("fill: «.a"), ("TARGET: VALUE",)),
     Case(
         "a secret in a text",

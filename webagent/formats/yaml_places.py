@@ -60,7 +60,7 @@ def compose(text: str, report: Report) -> Node | None:
     except MarkedYAMLError as error:
         syntax_problem(error, text, report)
     except YAMLError as error:
-        character_problem(error, report)
+        character_problem(error, text, report)
     except (ValueError, RecursionError, IndexError, TypeError, AttributeError) as error:
         # ruamel answers some malformed directives and escapes by errors of Python's own.
         report.problem(None, "", f"not valid YAML ({type(error).__name__})", code="yaml")
@@ -155,7 +155,9 @@ class _Composer:
         if node is None:
             known = name in self.anchors
             self._refuse(
-                event, f"*{name} refers to itself" if known else f"no anchor &{name} before this"
+                event,
+                f"*{name} refers to itself" if known else f"no anchor &{name} before this",
+                "" if known else f'text that begins with * is quoted: "*{name}"',
             )
         self._grow(event, self.sizes[id(node)])
         return node
@@ -184,6 +186,9 @@ class _Composer:
                 break
             key = self._node(inner, events, depth + 1)
             value = self._node(next(events), events, depth + 1)
+            if value.kind == "scalar" and value.plain and not value.text:
+                # The parser puts nothing at the next token; it is missing behind its key.
+                value = Node("scalar", key.line, key.column, plain=True)
             if key.kind != "scalar":
                 braces = self._odd_key(event, key)
             elif key.plain and key.text == "<<":
