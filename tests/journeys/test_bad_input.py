@@ -350,6 +350,16 @@ STEP_FAULTS = [
         ("not among sites",),
     ),
     Case(
+        "a page that chooses where to go",
+        paged(f'    segment:\n      - goto: «"{{{{ good.name }}}}"\n{EXPECT}'),
+        ("nothing bounds it",),
+    ),
+    Case(
+        "an output of the last run that is not read",
+        paged(f"    when: «last.good.nam == 'x'\n{EXPECT}", SEGMENT),
+        ("no output 'nam'",),
+    ),
+    Case(
         "a private address",
         paged(f"    segment:\n      - goto: «http://127.0.0.1/\n{EXPECT}"),
         ("private network",),
@@ -710,6 +720,15 @@ def test_faults_of_a_used_recipe_stand_in_its_own_file(tmp_path: Path) -> None:
     inner, outer = sorted(problems_in(file), key=lambda p: p.file)
     assert (Path(inner.file).name, inner.line) == ("inner.yaml", 11)
     assert (Path(outer.file).name, outer.line) == ("outer.yaml", 12)
+
+
+def test_a_used_recipe_stays_within_the_sites_of_the_using_one(tmp_path: Path) -> None:
+    (tmp_path / "inner.yaml").write_text(STEPS)
+    file = tmp_path / "outer.yaml"
+    file.write_text(HEAD + "sites: [https://b.example]\nsteps:\n  u: {use: inner.yaml}\n")
+    (problem,) = problems_in(file)
+    assert "goes to https://a.example, which is not among sites" in problem.message
+    assert (problem.file, problem.line, problem.column) == (str(file), 5, 3)
 
 
 def test_faults_of_text_and_of_graph_are_told_at_once(tmp_path: Path) -> None:

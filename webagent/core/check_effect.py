@@ -98,7 +98,7 @@ def _begins_on_a_page(
 ) -> None:
     if segment and segment[0].verb != "goto":
         faults.add(draft.place.recipe, f"{draft.at}.{part}[0]", f"a {what} begins with goto",
-                   "it is carried out in a fresh tab", "no_entry")  # fmt: skip
+                   "it may have to start on any page", "no_entry")  # fmt: skip
 
 
 def _probe(draft: Draft, segment: Sequence[Action], faults: Faults) -> None:

@@ -354,6 +354,11 @@ def _paths(tree: nodes.Node) -> frozenset[Path]:
             else:
                 walk(node.node, (), bound)
                 walk(node.arg, (), bound)
+        elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+            # What is called is a method and no field: the value is what stands before it.
+            walk(node.node.node, (), bound)
+            for child in (*node.args, *node.kwargs):
+                walk(child, (), bound)
         elif isinstance(node, nodes.Name):
             if node.name not in bound and not node.name.startswith("__"):
                 found.add((node.name, *tail))

@@ -218,8 +218,11 @@ class Linker:
                 "cycle",
             )  # fmt: skip
             return
-        if not self._report(draft.place, at, found):
-            self._imply(draft, found)
+        if self._report(draft.place, at, found):
+            return
+        if found.special == "last" and found.fields:
+            self._report(draft.place, at, resolve(draft.place, found.fields, self.faults))
+        self._imply(draft, found)
 
     def _item(self, draft: Draft, value: Written, path: Path) -> None:
         at = f"{draft.at}.{value.at}"

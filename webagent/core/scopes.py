@@ -55,13 +55,17 @@ class Faults:
             )
         )  # fmt: skip
 
+    def broken_in(self, recipe: Recipe) -> frozenset[str]:
+        """The paths of a recipe that were already found faulty."""
+        return self.broken.get(recipe.file, frozenset())
+
     def known_bad(self, recipe: Recipe, at: str) -> bool:
         """Whether this part, or all of its kind, was already found faulty."""
-        bad = self.broken.get(recipe.file, frozenset())
+        bad = self.broken_in(recipe)
         return at in bad or at.split(".", 1)[0] in bad - {"steps", "inputs", "secrets"}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Place:
     """One recipe in the plan, with the ``use`` that put it there."""
 
@@ -89,7 +93,7 @@ class Place:
                 yield self, name, step
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Draft:
     """A step on its way into the plan."""
 
@@ -150,7 +154,7 @@ def resolve(place: Place, path: Path, faults: Faults) -> Found:
         return _inside(place.inner[head], head, rest, faults)
     if any(faults.known_bad(place.recipe, f"{kind}.{head}") for kind in ("steps", "inputs")):
         return Found(special="broken")
-    if {"inputs", "steps"} & faults.broken.get(place.recipe.file, frozenset()):
+    if {"inputs", "steps"} & faults.broken_in(place.recipe):
         return Found(special="broken")
     return Found(fault=f"no input or step is named {head!r}", hint=near(head, place.names()))
 

@@ -64,6 +64,7 @@ class TestNeeds:
         "segment",
         [
             '    segment: [{goto: "https://a.example/{{ a.x }}"}]\n',
+            '    scope: https://a.example\n    segment: [{goto: "{{ a.x }}"}]\n',
             '    segment: [goto: https://a.example/, fill: {.q: "{{ a.x }}"}]\n',
             "    segment: [goto: https://a.example/, click: 'button \"{{ a.x }}\"']\n",
             '    segment: [goto: https://a.example/, read: {y: {value: "{{ a.x }}"}}]\n',

@@ -155,6 +155,7 @@ def test_a_secret_in_a_text_is_unknown() -> None:
     [
         ("{{ choose.link }} {{ query }}", {("choose", "link"), ("query",)}),
         ("{{ a['b'].c }}", {("a", "b", "c")}),
+        ("{{ a.b.upper() ~ c.join(d.e) }}", {("a", "b"), ("c",), ("d", "e")}),
         ("{{ a[0].b }}", {("a",)}),
         ("{{ a[i] }}", {("a",), ("i",)}),
         ("{{ a.b | default(c) }}", {("a", "b"), ("c",)}),
