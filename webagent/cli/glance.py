@@ -34,11 +34,10 @@ _NO_TARGETS = frozenset({"generic", "text", "paragraph", "row", "rowgroup", "lis
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something with a name on the page. ``count``: how many have this role and name."""
+    """Something with a name on the page. ``count``: how many the target finds."""
 
     target: str
     count: int
-    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +144,19 @@ async def _seek(tab: Tab, target: Target) -> Sought:
 
 
 def things_of(outline: str) -> Iterator[Thing]:
-    """The named things of an AI snapshot, in the page's order, each once with its count. Pure."""
-    found: dict[str, list[int]] = {}
+    """The named things of an AI snapshot, in the page's order, each once. Pure.
+
+    A name in a target matches as a part, whatever its case: so is counted.
+    """
+    found: dict[str, list[str]] = {}
+    shown: dict[tuple[str, str], None] = {}
     for line in outline.splitlines():
         match = _LINE.match(line)
         if match is None or match["role"] in _NO_TARGETS:
             continue
         name = match["name"].replace("''", "'") if match["quote"] else match["name"]
-        target = f"{match['role']} {name}"
-        found.setdefault(target, []).append(len(match["indent"]) // 2)
-    for target, depths in found.items():
-        yield Thing(target, len(depths), 0)
+        found.setdefault(match["role"], []).append(name)
+        shown[match["role"], name] = None
+    for role, name in shown:
+        part = name[1:-1].lower()
+        yield Thing(f"{role} {name}", sum(part in other.lower() for other in found[role]))

@@ -82,4 +82,4 @@ def _show_glance(seen: Glance) -> None:
         return
     for thing in seen.things:
         count = "" if thing.count == 1 else f"   # {thing.count} of these: add nth or within"
-        showing.show(f"{'  ' * thing.depth}{thing.target}{count}")
+        showing.show(f"{thing.target}{count}")

@@ -1,0 +1,167 @@
+"""`run`, `resume`, `stop`: what is printed, what is kept, and with which code each ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Command
+from webagent.core.page import Failure
+from webagent.executors.scripted import Fault, ScriptedSite
+
+
+def test_a_met_run_ends_with_0_and_its_outputs(webagent: Command):
+    said = webagent("run", "comparing.yaml")
+    assert said.code == 0
+    assert "choose: met (title: blue, price: 2)" in said.out
+    assert "choose.title: blue" in said.out
+
+
+def test_json_is_all_that_is_printed(webagent: Command):
+    said = webagent("run", "comparing.yaml", "--json", "-i", "max_price=2.5")
+    told = said.json
+    assert told["ok"]
+    assert told["status"] == "met"
+    assert told["exit_code"] == 0
+    assert told["steps"]["choose"]["outputs"]["title"] == "blue"
+    assert said.err == ""
+
+
+def test_a_step_that_is_not_met_ends_with_1(webagent: Command):
+    said = webagent("run", "comparing.yaml", "-i", "max_price=1")
+    assert said.code == 1
+    assert "choose: unmet" in said.out
+    assert "webagent resume" in said.out
+
+
+def test_a_question_parks_with_3_and_its_answer_goes_on(webagent: Command):
+    said = webagent("run", "asking.yaml")
+    assert said.code == 3
+    assert "Take blue?" in said.out
+    assert "webagent answer" in said.out
+    wrong = webagent("answer", "last", "colour=perhaps")
+    assert wrong.code == 2
+    assert "One of: yes, no" in wrong.err
+    assert webagent("answer", "last", "colour=yes").code == 0
+    told = webagent("resume", "last", "--json").json
+    assert told["steps"]["colour"]["outputs"] == {"answer": "yes"}
+    assert told["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["-i", "max_price=cheap"], "a number, not 'cheap'"),
+        (["-i", "max_prize=3"], "did you mean 'max_price'"),
+        (["-i", "max_price"], "not NAME=VALUE"),
+        (["-i", "max_price=1", "-i", "max_price=2"], "given twice"),
+        (["--inputs", "nowhere.yaml"], "nowhere.yaml"),
+        (["--until", "chose"], "Did you mean 'choose'"),
+        (["--again", "choose"], "no effect that happens once"),
+        (["--out", "rows.xlsx"], ".csv"),
+        (["--out", "no/where.csv"], "does not exist"),
+    ],
+)
+def test_bad_input_ends_with_2_before_a_run_begins(
+    webagent: Command, arguments: list[str], says: str
+):
+    said = webagent("run", "comparing.yaml", *arguments)
+    assert said.code == 2
+    assert says in said.err
+    assert webagent("runs", "--json").json == []
+
+
+def test_a_missing_secret_ends_with_2_before_a_run_begins(webagent: Command, folder: Path):
+    text = (folder / "reading.yaml").read_text().replace(
+        "steps:", 'secrets:\n  pin: {env: THE_PIN, for: "http://l.test"}\nsteps:'
+    )
+    text = text.replace("{read: {value: .v}}]", '{fill: {"#pin": "{{ secrets.pin }}"}}]', 1)
+    text = text.replace("do: read\n    goal: Left", "do: fill\n    goal: Left").replace(
+        "{{ left.value }}", ""
+    )
+    (folder / "secret.yaml").write_text(text)
+    said = webagent("run", "secret.yaml")
+    assert said.code == 2
+    assert "THE_PIN is not set" in said.err
+    assert webagent("runs", "--json").json == []
+
+
+def test_unattended_refuses_a_plan_above_its_radius(
+    webagent: Command, folder: Path, scripted: list[ScriptedSite]
+):
+    text = (folder / "reading.yaml").read_text().replace("steps:", "max_radius: 1\nsteps:")
+    (folder / "wide.yaml").write_text(text)
+    said = webagent("run", "wide.yaml", "--unattended")
+    assert said.code == 2
+    assert "left could redo 2 steps" in said.err
+    assert webagent("run", "wide.yaml").code == 0
+
+
+def test_outputs_go_to_a_file_by_its_suffix(webagent: Command, folder: Path):
+    assert webagent("run", "comparing.yaml", "--out", "out.json", "--json").code == 0
+    assert json.loads((folder / "out.json").read_text())["choose"]["title"] == "blue"
+    for _ in range(2):
+        said = webagent("run", "comparing.yaml", "--out", "out.csv")
+        assert "1 rows written to out.csv" in said.out
+    lines = (folder / "out.csv").read_text().splitlines()
+    assert lines[1:] == ["blue,2", "blue,2"]
+
+
+def test_a_run_that_failed_writes_no_file(webagent: Command, folder: Path):
+    said = webagent("run", "comparing.yaml", "-i", "max_price=1", "--out", "out.json")
+    assert said.code == 1
+    assert "was not written" in said.err
+    assert not (folder / "out.json").exists()
+
+
+def test_a_failed_run_is_resumed_at_its_failed_step(
+    webagent: Command, folder: Path, scripted: list[ScriptedSite]
+):
+    missing = Failure(kind="target_missing", message="no .v")
+    assert webagent("run", "reading.yaml", "--json").code == 0
+    scripted[-1].faults["right"] = [Fault(at=0, failure=missing)]
+    failed = webagent("run", "reading.yaml", "--json").json
+    assert (failed["exit_code"], failed["steps"]["right"]["drift"]) == (1, "target_missing")
+    again = webagent("resume", "last", "--json").json
+    assert again["run"] == failed["run"]
+    assert again["exit_code"] == 0
+    assert {p.step for p in scripted[-1].log} == {"right"}
+
+
+def test_an_edited_recipe_keeps_what_it_did_not_touch(
+    webagent: Command, folder: Path, scripted: list[ScriptedSite]
+):
+    missing = Failure(kind="target_missing", message="no .v")
+    assert webagent("run", "reading.yaml").code == 0
+    scripted[-1].faults["right"] = [Fault(at=1, failure=missing)]
+    assert webagent("run", "reading.yaml").code == 1
+    edited = (folder / "reading.yaml").read_text().replace("text: Right", "text: Rechts")
+    (folder / "edited.yaml").write_text(edited)
+    assert webagent("resume", "last", "--recipe", "edited.yaml").code == 0
+    assert {p.step for p in scripted[-1].log} == {"right"}
+
+
+def test_another_recipe_is_not_an_edit(webagent: Command):
+    assert webagent("run", "comparing.yaml", "-i", "max_price=1").code == 1
+    said = webagent("resume", "last", "--recipe", "asking.yaml")
+    assert said.code == 2
+    assert "another recipe is another run" in said.err
+
+
+def test_until_works_on_what_the_step_needs(webagent: Command, scripted: list[ScriptedSite]):
+    told = webagent("run", "reading.yaml", "--until", "left", "--json").json
+    assert (told["exit_code"], told["status"]) == (0, "parked")
+    assert told["steps"]["right"]["state"] in ("pending", "ready")
+
+
+def test_stopping_a_run_that_nobody_works_on_says_so(webagent: Command):
+    webagent("run", "comparing.yaml")
+    assert "Nobody is working on" in webagent("stop", "last").out
+    assert webagent("stop", "last", "--json").json["asked"] is False
+    assert webagent("stop", "zzz").code == 2
+
+
+def test_pausing_without_a_terminal_is_refused(webagent: Command):
+    said = webagent("run", "comparing.yaml", "--pause-on-failure")
+    assert said.code == 2
+    assert "no terminal" in said.err
