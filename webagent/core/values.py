@@ -22,8 +22,7 @@ _NEGATIVE = re.compile(r"^\W*[-\u2212(]\s*\W*\d")
 
 
 def _price(text: str) -> Any:
-    # Here and not above: price-parser and what it loads would cost every command 30 ms.
-    from price_parser import Price  # noqa: PLC0415
+    from price_parser import Price  # noqa: PLC0415 - it would cost every command 30 ms
 
     return Price.fromstring(text)
 

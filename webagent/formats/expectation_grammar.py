@@ -40,15 +40,8 @@ from webagent.core.expect import (
     ValueIs,
 )
 from webagent.formats.document import Node, Report
-from webagent.formats.scalars import (
-    Choice,
-    Number,
-    TargetIs,
-    Text,
-    Value,
-    target_of,
-    template_fault,
-)
+from webagent.formats.expressions import template_fault
+from webagent.formats.scalars import Choice, Number, TargetIs, Text, Value, target_of
 from webagent.formats.shapes import BAD, Key, Keys, Schema, Shape, suggestion, wanted
 
 OUTPUT_TYPES = ("string", "number", "boolean", "money", "list", "mapping")

@@ -32,7 +32,8 @@ from webagent.core.action import (
 )
 from webagent.core.target import KEYS as TARGET_KEYS
 from webagent.formats.document import Node, Report
-from webagent.formats.scalars import Choice, Expr, Flag, Number, TargetIs, Text, Value, target_of
+from webagent.formats.expressions import Expr
+from webagent.formats.scalars import Choice, Flag, Number, TargetIs, Text, Value, target_of
 from webagent.formats.shapes import BAD, Key, Keys, MapOf, Schema, suggestion
 
 READ_TYPES: tuple[str, ...] = get_args(ReadType)

@@ -18,18 +18,8 @@ from webagent.core.plan import (
 )
 from webagent.formats.document import Node, Report
 from webagent.formats.expectation_grammar import EXPECTATIONS
-from webagent.formats.scalars import (
-    Choice,
-    Duration,
-    Expr,
-    Flag,
-    ItemKey,
-    ListExpr,
-    Number,
-    Origin,
-    Text,
-    Value,
-)
+from webagent.formats.expressions import Expr, ItemKey, ListExpr
+from webagent.formats.scalars import Choice, Duration, Flag, Number, Origin, Text, Value
 from webagent.formats.segment_grammar import SEGMENT
 from webagent.formats.shapes import BAD, Key, Keys, ListOf, MapOf, Reference, Schema, wanted
 

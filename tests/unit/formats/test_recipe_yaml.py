@@ -205,7 +205,8 @@ def test_expectations_in_short_and_long_form() -> None:
         "url", "text", "absent", "text", "count", "count", "status", "response", "download",
         "dialog",
     ]  # fmt: skip
-    assert made[4] == exp.CountIs(target=made[4].target, bounds=exp.Bounds(equals=3))  # type: ignore[union-attr]
+    assert isinstance(made[4], exp.CountIs)
+    assert made[4].bounds == exp.Bounds(equals=3)
     assert made[6] == exp.StatusIs(codes=("200", "4xx"))
     assert made[7] == exp.ResponseCame(glob="**/api", method="POST", codes=("201",))
 
