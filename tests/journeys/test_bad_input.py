@@ -427,14 +427,14 @@ STEP_FAULTS = [
         paged(f"    when: «item.x == 1\n{EXPECT}", SEGMENT),
         ("only in a step with for_each",),
     ),
-    Case("a used file that is not there", STEPS + "  bad: {use: «gone.yaml}\n", ("no file",)),
+    Case("a used file that is not there", STEPS + "  bad: {use: «gone.yaml}\n", ("no such file",)),
     Case(
         "for_each with use",
         STEPS
         + "  bad: {use: other.yaml, «for_each: good.offers}\n".replace("other", "«gone").replace(
             "{use: «gone", "{use: «gone"
         ),
-        ("no file", "not built yet"),
+        ("no such file", "not built yet"),
     ),
     Case(
         "a session that is no sign_in",
@@ -582,7 +582,7 @@ INPUT_FAULTS = [
     ),
     ("a file of inputs that is no mapping", {}, ("in.yaml", "- a\n"), "one mapping of inputs"),
     ("a file of inputs that is no YAML", {}, ("in.yaml", 'query: "x\n'), "in.yaml:1:8: a quote"),
-    ("a file of inputs that is not there", {}, ("", ""), "no folder"),
+    ("a file of inputs that is not there", {}, ("", ""), "no such folder"),
     (
         "a CSV with a short row",
         {"query": "x"},

@@ -37,16 +37,18 @@ from webagent.formats.step_grammar import UseDraft
 from webagent.formats.yaml_places import MAX_BYTES, compose
 
 MAX_USE_DEPTH = 8
+MAX_USES = 200
 
 # Gives the text of a used file; raises UnreadableError with a sentence.
 ReadFile: TypeAlias = Callable[[str], str]
 
 
 class UnreadableError(Exception):
-    """A file cannot be read as text; the message is a sentence, ``hint`` says what to try."""
+    """A file cannot be read as text: ``what`` says why, ``hint`` what to try."""
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, path: object, what: str, hint: str = "") -> None:
+        super().__init__(f"{path}: {what}")
+        self.what = what
         self.hint = hint
 
 
@@ -60,7 +62,7 @@ def load_recipe(path: str | Path) -> Recipe:
     try:
         text = read_text(file)
     except UnreadableError as error:
-        raise RecipeInvalid([Problem(str(error), file=file, hint=error.hint)]) from error
+        raise RecipeInvalid([Problem(error.what, file=file, hint=error.hint)]) from error
     return parse_recipe(text, file, read_text)
 
 
@@ -90,18 +92,18 @@ def read_text(path: str) -> str:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):
             what = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
-            raise UnreadableError(f"{path} is {what}", "name a recipe's YAML file")
+            raise UnreadableError(path, f"this is {what}", "name a YAML file")
         if status.st_size > MAX_BYTES:
-            raise UnreadableError(f"{path} is larger than {MAX_BYTES // 1_000_000} MB")
+            raise UnreadableError(path, f"larger than {MAX_BYTES // 1_000_000} MB")
         content = file.read_bytes()
     except (OSError, ValueError) as error:
-        raise UnreadableError(*_why(file, error)) from error
+        raise UnreadableError(path, *_why(file, error)) from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        message = f"{path} is not UTF-8 text: byte {error.start} in line {line}"
-        raise UnreadableError(message, "save it as UTF-8") from error
+        what = f"not UTF-8 text: byte {error.start} in line {line}"
+        raise UnreadableError(path, what, "save it as UTF-8") from error
 
 
 def _why(file: Path, error: Exception) -> tuple[str, str]:
@@ -109,16 +111,16 @@ def _why(file: Path, error: Exception) -> tuple[str, str]:
         try:
             names = [x.name for x in file.parent.iterdir()]
         except OSError:
-            return f"there is no folder {file.parent}", ""
+            return "there is no such folder", ""
         near = get_close_matches(file.name, names, n=1)
-        return f"there is no file {file}", f"did you mean {near[0]!r}?" if near else ""
+        return "there is no such file", f"did you mean {near[0]!r}?" if near else ""
     if isinstance(error, PermissionError):
-        return f"{file} may not be read", ""
-    return f"{file} cannot be read: {error}", ""
+        return "this may not be read", ""
+    return f"this cannot be read: {error}", ""
 
 
 def _nothing(path: str) -> str:
-    raise UnreadableError(f"{path} cannot be read here")
+    raise UnreadableError(path, "used recipes cannot be read here")
 
 
 def _in_order(problems: list[Problem], first: str) -> list[Problem]:
@@ -134,6 +136,7 @@ class _Loader:
     read: ReadFile
     problems: list[Problem] = field(default_factory=list)
     broken: dict[str, frozenset[str]] = field(default_factory=dict)
+    uses: int = 0
 
     def recipe(self, text: str, file: str, stack: tuple[str, ...]) -> Recipe | None:
         """The recipe of a text, as far as it can be read; None when it is none at all."""
@@ -188,9 +191,12 @@ class _Loader:
         elif path in stack:
             ring = " uses ".join((*stack[stack.index(path) :], path))
             fault, hint = f"recipes use each other in a ring: {ring}", "a used recipe stands alone"
+        elif self.uses >= MAX_USES:
+            fault = f"more than {MAX_USES} used recipes"
         elif len(stack) > MAX_USE_DEPTH:
             fault = f"used recipes are nested more than {MAX_USE_DEPTH} deep"
         else:
+            self.uses += 1
             try:
                 inner = self.recipe(self.read(path), path, (*stack, path))
             except UnreadableError as error:

@@ -349,3 +349,14 @@ def test_checking_is_quick_and_loads_no_browser() -> None:
         for _ in range(3)
     )  # fmt: skip
     assert seconds < 0.5  # the bar of the whole command; alone on a machine it is about 0.35
+
+
+def test_recipes_that_multiply_by_use_are_bounded() -> None:
+    def read(path: str) -> str:
+        depth = int(path[1:-5]) + 1
+        uses = "".join(f"  s{i}: {{use: f{depth}.yaml}}\n" for i in range(10))
+        return f"{HEAD}steps:\n{uses}"
+
+    with pytest.raises(RecipeInvalid) as caught:
+        parse_recipe(read("f0.yaml"), "f0.yaml", read)
+    assert "more than 200 used recipes" in str(caught.value)
