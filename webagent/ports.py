@@ -64,9 +64,10 @@ class Store(Protocol):
     """Journal, leases and effects, kept together because they change together.
 
     1. `append` keeps all events and effect changes, or none.
-    2. `append` raises LeaseLost when the lease's epoch is not the run's newest, SequenceConflict when
-       ``after`` is not the number of the last event, EffectConflict when a change's row is in another
-       state than it expects.
+    2. `append` raises LeaseLost when the lease's epoch is not the run's newest, SequenceConflict
+    when
+       ``after`` is not the number of the last event, EffectConflict when a change's row is in
+       another state than it expects.
     3. What `append` returned for survives SIGKILL of this process at once (and power loss when
        ``durable``).
     4. `acquire` gives one holder at a time: it raises RunBusy while a lease is neither expired nor
@@ -84,7 +85,7 @@ class Store(Protocol):
         ...
 
     async def renew(self, lease: Lease, runner: Runner) -> None:
-        """Hold the lease for LEASE_SECONDS more, and note the runner's browser. Raises LeaseLost."""
+        """Hold the lease LEASE_SECONDS longer; note the runner's browser. Raises LeaseLost."""
         ...
 
     async def release(self, lease: Lease) -> None:
@@ -187,9 +188,7 @@ class Tab(Protocol):
     6. Every wait ends by the deadline (seconds from now).
     """
 
-    async def perform(
-        self, action: Action, *, deadline: float, dispatched: Dispatched
-    ) -> Outcome:
+    async def perform(self, action: Action, *, deadline: float, dispatched: Dispatched) -> Outcome:
         """Carry out one bound action."""
         ...
 
@@ -225,8 +224,8 @@ class Tab(Protocol):
 class Executor(Protocol):
     """A browser context for one run.
 
-    1. Tabs share cookies and storage. 2. After `close` no process of it is left. 3. When the browser
-    dies every call of its tabs gives ``page_lost`` and `alive` is False.
+    1. Tabs share cookies and storage. 2. After `close` no process of it is left. 3. When the
+    browser dies every call of its tabs gives ``page_lost`` and `alive` is False.
     """
 
     async def start(self, options: BrowserOptions, storage: StorageState | None) -> None:
@@ -314,5 +313,3 @@ class Watcher(Protocol):
     def __call__(self, plan: Plan, entry: Entry) -> None:
         """One more thing happened."""
         ...
-
-

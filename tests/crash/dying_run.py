@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import webagent
 import webagent.executors.browser.session  # loaded before forking
-import webagent.runtime.runner  # noqa: F401 - loaded before forking
+import webagent.runtime.runner
 from webagent.stores.sql import SqlStore
 
 if TYPE_CHECKING:

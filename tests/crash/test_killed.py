@@ -1,7 +1,7 @@
-"""The runner is killed by SIGKILL before and after every append; the shop's own ledger is the judge.
+"""The runner is killed by SIGKILL around every append; the shop's own ledger is the judge.
 
-Each case has a shop and a store of its own: run until the n-th append kills the process, then resume
-in a new process. The ledger must count one order, and no step that was met may run again.
+Each case has a shop and a store of its own: run until the n-th append kills the process, then
+resume in a new process. The ledger must count one order, and no step that was met may run again.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Json: TypeAlias = Any
 
 
 class Frozen(BaseModel):
-    """An immutable value; two with the same fields are equal. Built lazily to keep imports cheap."""
+    """An immutable value; equal fields, equal values. Built lazily to keep imports cheap."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -29,7 +29,8 @@ class SecretUse(Frozen):
 
     secret: str
     totp: bool = False
-    # The sub-plan whose secret this is ("" for the recipe itself): a sub-plan's secrets are its own.
+    # The sub-plan whose secret this is ("" for the recipe itself): a sub-plan's secrets are its
+    # own.
     place: str = ""
 
     def __str__(self) -> str:

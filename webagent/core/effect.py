@@ -9,7 +9,8 @@ from webagent.core.base import Frozen, Json
 EffectKind: TypeAlias = Literal["none", "repeatable", "once"]
 EFFECT_ORDER: tuple[EffectKind, ...] = ("none", "repeatable", "once")
 
-EffectState: TypeAlias = Literal["intended", "dispatched", "confirmed", "refused", "unknown", "freed"]
+EffectState: TypeAlias = Literal["intended", "dispatched", "confirmed", "refused", "unknown",
+"freed"]
 
 # freed: dispatched, then shown not to have happened (by settle or a person); refused: the site said
 # no. Both may be intended again as the next attempt. dispatched and unknown may never be.
@@ -54,8 +55,8 @@ class EffectRow(Frozen):
 class EffectChange(Frozen):
     """A change of one row, made in the same transaction as the events that tell it.
 
-    ``expect`` are the states from which it is allowed (None: no row yet); otherwise the store raises
-    EffectConflict and keeps neither events nor change.
+    ``expect`` are the states from which it is allowed (None: no row yet); otherwise the store
+    raises EffectConflict and keeps neither events nor change.
     """
 
     expect: tuple[EffectState | None, ...]

@@ -1,7 +1,7 @@
 """The journal's events: typed facts in the past tense, in one union.
 
-Every event names the node it is about (``step``; "" for the run). The store adds sequence, epoch and
-time. Nothing in an event holds a secret: values pass the redactor before they become one.
+Every event names the node it is about (``step``; "" for the run). The store adds sequence, epoch
+and time. Nothing in an event holds a secret: values pass the redactor before they become one.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def judge(expected: Expectation, finding: Finding, outputs: Mapping[str, Json]) 
     return Verdict(expected=expected, judgement="met" if holds else "unmet", seen=seen)
 
 
-def _holds(  # noqa: C901, PLR0911 - one arm a kind; a table would hide the union from mypy
+def _holds(
     expected: Expectation, finding: Finding, outputs: Mapping[str, Json]
 ) -> tuple[bool, str]:
     first = finding.texts[0] if finding.texts else ""
@@ -299,7 +299,7 @@ def _equal(value: Json, wanted: Json) -> bool:
 
 def _short(value: Json) -> str:
     text = f"{len(value)} items" if isinstance(value, list) else str(value)
-    return text if len(text) <= 200 else text[:199] + "…"  # noqa: PLR2004 - a line of evidence
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def all_hold(verdicts: tuple[Verdict, ...]) -> Judgement:

@@ -33,7 +33,7 @@ InputType: TypeAlias = Literal["string", "number", "boolean", "date", "file", "l
 
 
 class InputSpec(Frozen):
-    """One input of an errand. ``source`` (``from:``) is a CSV for a list; required without default."""
+    """One input of an errand, required without default. ``source`` (``from:``): a list's CSV."""
 
     type: InputType = "string"
     default: Json = None
@@ -121,8 +121,8 @@ class Step(Frozen):
 class PlanStep(Step):
     """A step in its place in the graph.
 
-    ``path``: ``outer/inner``. ``place``: the sub-plan it stands in ("" for the root), in whose names
-    its expressions are read. ``needs``: paths, written and implied, all of which must be met.
+    ``path``: ``outer/inner``. ``place``: the sub-plan it stands in ("" for the root), in whose
+    names its expressions are read. ``needs``: paths, written and implied, all of which must be met.
     ``needs_any``: paths of which one must be met when all have ended. ``uses``: what its values
     refer to, as (path of step or "" for an input, field path…). ``outer_when``: conditions of the
     sub-plans around it, outermost first, each with the place whose names it is read in.

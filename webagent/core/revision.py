@@ -41,7 +41,8 @@ def apply(plan: Plan, revision: Revision, *, done: frozenset[str] = frozenset())
     ``done`` are steps that are met (or past their commit) and may not change.
 
     Raises:
-        RevisionRefusedError: unknown or done step; commits added, dropped or changed; content expectations touched; a
+        RevisionRefusedError: unknown or done step; commits added, dropped or changed; content
+        expectations touched; a
             place changed for another cause than page_moved or with nothing else expected.
     """
     step = plan.by_path.get(revision.step)

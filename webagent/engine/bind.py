@@ -1,8 +1,8 @@
 """Values into a step: the names its expressions see, and actions with their templates filled in.
 
 A step's expressions are read in the names of its own recipe (its *place*): the inputs there, the
-outputs of the steps there, ``run``, ``last``, and ``item`` inside a for_each. Nothing else of the run
-can be named, so nothing else can reach a page or a prompt.
+outputs of the steps there, ``run``, ``last``, and ``item`` inside a for_each. Nothing else of the
+run can be named, so nothing else can reach a page or a prompt.
 """
 
 from __future__ import annotations

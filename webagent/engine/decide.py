@@ -357,7 +357,7 @@ def _enter(
 
 
 def _sibling_drifts(state: RunState, node: Node) -> bool:
-    """After a drift in one item the others wait until it is over, so that its revision serves them."""
+    """After a drift in one item the others wait until it is over: its revision serves them."""
     siblings = (state.nodes[c] for c in state.items[template_of(node.path)] if c != node.path)
     return any(
         s.state == "revising"
@@ -368,7 +368,7 @@ def _sibling_drifts(state: RunState, node: Node) -> bool:
 
 
 def _reopen_chain(state: RunState, node: Node, step: PlanStep) -> Iterator[NodeMove]:
-    """The page that a step goes on in is gone: its chain is entered again from where a URL leads in."""
+    """The page that a step goes on in is gone: its chain is entered again where a URL leads in."""
     chain = state.the_plan.chain(step.path)[:-1]
     if any(_spent(state.nodes[path]) for path in chain):
         why = "its page is lost, and the steps before it in that page hold an effect"

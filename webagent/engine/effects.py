@@ -37,8 +37,10 @@ def on_ready(row: EffectRow | None, run: str, *, holder_live: bool) -> OnReady:
 
 
 def intention(row: EffectRow | None, new: EffectRow) -> EffectChange:
-    """The claim: a new row, the next attempt after a refused or freed one, or an intended one taken
-    over (the store refuses that while its run is live).
+    """The claim on a key.
+
+    A new row, the next attempt after a refused or freed one, or an intended one taken over (the
+    store refuses that while its run is live).
     """
     if row is None:
         return EffectChange(expect=(None,), row=new.model_copy(update={"attempt": 1}))

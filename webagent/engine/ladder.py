@@ -112,7 +112,7 @@ def _try(
 
 
 def _wait(node: Node, step: PlanStep, judged: Judged, used: int) -> Climb | None:
-    """Wait and go on in place where nothing was written; else enter again where that may be redone."""
+    """Wait and go on in place where nothing was written; else enter again where that is allowed."""
     drift: Drift = node.drift or "slow"
     if used >= retries_of(step):
         return None

@@ -36,9 +36,15 @@ FINAL: frozenset[NodeState] = frozenset({"met", "unmet", "blocked", "skipped", "
 # (StepReopened) or, for those that are not met, by a resume (RunResumed).
 TRANSITIONS: dict[NodeState, frozenset[NodeState]] = {
     "pending": frozenset({"ready", "skipped", "blocked"}),
-    "ready": frozenset({"running", "skipped", "blocked", "met", "unmet", "unknown", "waiting", "pending"}),
-    "running": frozenset({"revising", "met", "unmet", "unknown", "skipped", "waiting", "ready", "pending", "running"}),
-    "revising": frozenset({"running", "unmet", "unknown", "waiting", "met", "ready", "pending", "skipped"}),
+    "ready": frozenset({
+        "running", "skipped", "blocked", "met", "unmet", "unknown", "waiting", "pending",
+    }),
+    "running": frozenset({
+        "revising", "met", "unmet", "unknown", "skipped", "waiting", "ready", "pending", "running",
+    }),
+    "revising": frozenset({
+        "running", "unmet", "unknown", "waiting", "met", "ready", "pending", "skipped",
+    }),
     "waiting": frozenset({"ready", "met", "unmet", "unknown", "pending", "waiting"}),
     "met": frozenset({"ready", "pending"}),
     "unmet": frozenset({"ready", "pending"}),
@@ -61,11 +67,12 @@ class Effect:
 class Node:
     """The state of one step (or of one item of a for_each).
 
-    ``attempt``: entries of its segment since the run began or was resumed. ``writes``: it sent input
-    that may have written since it was last entered or reset. ``used``: hash of each referenced value
-    when it was entered. ``generation``: the browser in which its page lives. ``rungs``: how often
-    each rung was taken. ``pages`` and ``seconds`` are used so far. ``page_given``: a step that
-    continues this one has begun in its page, so the page is no longer as this one left it.
+    ``attempt``: entries of its segment since the run began or was resumed. ``writes``: it sent
+    input that may have written since it was last entered or reset. ``used``: hash of each
+    referenced value when it was entered. ``generation``: the browser in which its page lives.
+    ``rungs``: how often each rung was taken. ``pages`` and ``seconds`` are used so far.
+    ``page_given``: a step that continues this one has begun in its page, so the page is no longer
+    as this one left it.
     """
 
     path: str
@@ -289,7 +296,8 @@ def _started(state: RunState, event: ev.StepStarted, at: float) -> Node:
 def _dispatched(state: RunState, event: ev.ActionDispatched) -> RunState:
     node = state.nodes[event.step]
     if event.segment == "reset":
-        # A reset that began may have undone a part: it is done again, so it still counts as writing.
+        # A reset that began may have undone a part: it is done again, so it still counts as
+        # writing.
         return state
     if event.segment != "step" or event.action.verb in PASSIVE or event.action.verb == "commit":
         return state
@@ -431,7 +439,7 @@ def _resumed_node(node: Node, keep: frozenset[str] | None, *, is_template: bool)
 
 
 def _ready(state: RunState) -> RunState:
-    """Pending nodes whose needs are met become ready, and ready ones whose needs are not, pending."""
+    """Pending nodes whose needs are met become ready; ready ones whose needs are not, pending."""
     plan = state.the_plan
     changed: dict[str, Node] = {}
     held = _below_reopened(state) if state.any_reopened else frozenset()
@@ -450,7 +458,7 @@ def _ready(state: RunState) -> RunState:
 
 
 def _below_reopened(state: RunState) -> frozenset[str]:
-    """The descendants of steps that were reopened and are not done again: their values may change."""
+    """The descendants of reopened steps that are not done again: their values may change."""
     open_again = [
         node.path
         for node in state.nodes.values()

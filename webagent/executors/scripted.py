@@ -156,7 +156,8 @@ class ScriptedTab:
         happened = Happened()
         values: dict[str, Json] = {}
         if action.verb == "goto":
-            self._url = action.url
+            # A document loaded anew shows nothing of what was done in the one before it.
+            self._url, self._acted = action.url, False
             happened = Happened(documents=1)
         if isinstance(action, Read):
             values = {name: self._site.value(self.step, name) for name in action.outputs}
@@ -186,7 +187,7 @@ class ScriptedTab:
         )
 
     def _reached(self, step: PlanStep) -> bool:
-        """Whether the page was acted on (a once step: its commit was sent) or only has to be read."""
+        """Whether the page was acted on (once: its commit was sent) or has only to be read."""
         if self.policy.effect == "once":
             return self._committed
         return self._acted or first_acting(step.segment or ()) is None

@@ -430,8 +430,10 @@ class Commits:
         return ""
 
     async def _settled(self, work: SegmentWork, row: EffectRow) -> bool:
-        """Whether absence may free another attempt: the author said how long, it is seen twice, and
-        the runner that sent it is known to be gone.
+        """Whether absence may free another attempt.
+
+        The author said how long (settle), it is seen twice, and the runner that sent it is known to
+        be gone.
         """
         probe = work.step.probe
         if probe is None or probe.settle is None:

@@ -21,8 +21,8 @@ class Deps:
     """The ports that a runner is given by wiring.
 
     ``executor`` makes a fresh one for a run (also after the browser died). ``on_failure`` is called
-    with a node before its failed page is closed (``--pause-on-failure``). ``end_runner`` ends what is
-    left of a dead runner on this host and says whether it is known to be gone.
+    with a node before its failed page is closed (``--pause-on-failure``). ``end_runner`` ends what
+    is left of a dead runner on this host and says whether it is known to be gone.
     """
 
     store: Store

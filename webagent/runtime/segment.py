@@ -1,8 +1,8 @@
 """Working one segment on one page: bind, dispatch, perform, judge.
 
 Called by the runner for an entry of a step (and for what a rung does in place); it calls the commit
-protocol at the commit. It decides nothing about what comes after an unmet verdict: that is journaled
-and the engine answers.
+protocol at the commit. It decides nothing about what comes after an unmet verdict: that is
+journaled and the engine answers.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ WRITING = frozenset(
 NAVIGATING = frozenset({"goto", "back", "reload"})
 # An error page will not turn into the expected one; it gets this long to do so all the same.
 ERROR_PAGE_SECONDS = 1.0
+# What an action looks for on an error page is waited for no longer than this (an app may draw
+# itself on a page that says 404).
+ERROR_PAGE_ACTION_SECONDS = 3.0
 POLL_SECONDS = 0.25
 
 
@@ -71,7 +74,7 @@ class SegmentWork:
         before_input: Sequence[ev.Event] = (),
         effects: Sequence[EffectChange] = (),
     ) -> Outcome:
-        """Carry out one bound action with its journal entries; its values go into the page's outputs.
+        """Carry out one bound action with its journal entries; its values become page outputs.
 
         ``before_input`` and ``effects`` are kept in one transaction with ActionDispatched.
         """
@@ -90,6 +93,8 @@ class SegmentWork:
         if action.verb in NAVIGATING:
             await dispatched()
         timeout = action.timeout if action.timeout is not None else timeout_of(step)
+        if action.timeout is None and action.verb not in NAVIGATING and self._on_error_page(page):
+            timeout = min(timeout, ERROR_PAGE_ACTION_SECONDS)
         outcome = await page.tab.perform(action, deadline=timeout, dispatched=dispatched)
         self._note(page, index, action, outcome, part)
         return outcome

@@ -1,4 +1,4 @@
-"""Renewing a session: the sign-in step's segment, done again for a step that found itself signed out.
+"""Renewing a session: the sign-in step's segment, done again for a step that was signed out.
 
 It is not a re-execution of the validated sign-in step: it has its own event, and at one origin only
 one renewal runs while the others that noticed wait for it.

@@ -27,7 +27,11 @@ steps:
       - goto: http://a.test/
       - fill: {searchbox "Search": "{{ query }}"}
       - press: Enter
-      - read: {offers: {each: article, key: link, fields: {title: h2, price: .price, link: {css: a, attr: href}}}}
+      - read:
+          offers:
+            each: article
+            key: link
+            fields: {title: h2, price: .price, link: {css: a, attr: href}}
     expect:
       - url: "**/search"
       - output: {offers: {min: 1}}
@@ -38,7 +42,11 @@ steps:
       - goto: http://b.test/
       - fill: {searchbox "Search": "{{ query }}"}
       - press: Enter
-      - read: {offers: {each: article, key: link, fields: {title: h2, price: .price, link: {css: a, attr: href}}}}
+      - read:
+          offers:
+            each: article
+            key: link
+            fields: {title: h2, price: .price, link: {css: a, attr: href}}
     expect:
       - url: "**/search"
       - output: {offers: {min: 1}}

@@ -152,9 +152,7 @@ class Stage:
 
     async def types(self, run: str = "r1", step: str | None = None) -> list[str]:
         return [
-            e.event.type
-            for e in await self.entries(run)
-            if step is None or e.event.step == step
+            e.event.type for e in await self.entries(run) if step is None or e.event.step == step
         ]
 
     def performed(self, verb: str | None = None) -> Counter[str]:

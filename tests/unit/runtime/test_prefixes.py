@@ -123,7 +123,10 @@ async def test_no_prefix_commits_an_effect_that_was_dispatched(happening, tmp_pa
         state = resumed(entries[: entry.seq])
         if state is None:
             continue
-        for moves in (decide.next_moves(state, now=0.0), decide.next_moves(fold(entries[: entry.seq]))):
+        for moves in (
+            decide.next_moves(state, now=0.0),
+            decide.next_moves(fold(entries[: entry.seq])),
+        ):
             enters = {m.node for m in moves if isinstance(m, decide.Enter)}
             if dispatched > freed:
                 seen += 1
