@@ -11,7 +11,6 @@ from typing import Annotated, NoReturn
 
 import typer
 
-import webagent
 from webagent.cli import demo, ending, looking, machine, people, recipes, running
 from webagent.core.errors import WebagentError
 
@@ -28,7 +27,9 @@ for group in (recipes, running, looking, people, machine, demo):
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"webagent {webagent.__version__}")
+        from importlib.metadata import version
+
+        typer.echo(f"webagent {version('webagent')}")
         raise typer.Exit
 
 

@@ -101,7 +101,7 @@ class LiveTree(Silent):
     def __init__(self, console: Console) -> None:
         self._console = console
         self._state = RunState()
-        self._acting: dict[str, str] = {}
+        self.acting: dict[str, str] = {}
         self._live: Live | None = None
 
     def __call__(self, state: RunState, entry: Entry) -> None:
@@ -109,18 +109,18 @@ class LiveTree(Silent):
         self._state = state
         match entry.event:
             case ev.ActionDispatched(step=step, action=action):
-                self._acting[step] = action_text(action)
+                self.acting[step] = action_text(action)
             case ev.RungTaken(step=step):
-                self._acting[step] = rung_text(entry.event)
+                self.acting[step] = rung_text(entry.event)
             case ev.StepStarted(step=step) | ev.StepFinished(step=step):
-                self._acting.pop(step, None)
+                self.acting.pop(step, None)
             case _:
                 pass
 
     def __enter__(self) -> Self:
         self._live = Live(
             console=self._console,
-            get_renderable=lambda: tree(self._state, self._acting, self._console, moving=True),
+            get_renderable=lambda: tree(self._state, self.acting, self._console, moving=True),
             refresh_per_second=FRAMES_PER_SECOND,
             transient=True,  # what stays is the summary's tree
         )

@@ -54,9 +54,14 @@ def short_outputs(outputs: dict[str, Json], width: int = 60) -> str:
     shown = [
         f"{name}: {short_value(value)}"
         for name, value in outputs.items()
-        if value is not None and not (name.endswith("_bad") and not value)
+        if value is not None and not is_empty_fault_list(name, value)
     ]
     return one_line(", ".join(shown), width)
+
+
+def is_empty_fault_list(name: str, value: Json) -> bool:
+    """Whether an output only says that no row was bad and no item failed."""
+    return (name.endswith("_bad") or name == "failed") and value in ([], ())
 
 
 @cache

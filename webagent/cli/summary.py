@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from webagent.cli.progress import STATUS_STYLES, tree
-from webagent.cli.showing import one_line, short_value
+from webagent.cli.showing import is_empty_fault_list, one_line, short_value
 from webagent.engine.state import RunState
 from webagent.runtime.result import RunResult, StepResult
 
@@ -54,7 +54,7 @@ def _worth_saying(step: StepResult, used: frozenset[str]) -> list[str]:
     return [
         f"{step.path}.{name}: {short_value(value, 100)}"
         for name, value in step.outputs.items()
-        if not (name.endswith("_bad") and not value)
+        if not is_empty_fault_list(name, value)
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,16 +110,20 @@ def webagent(folder: Path, capfd: pytest.CaptureFixture[str]) -> Command:
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[ScriptedSite]]:
+def scripted(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedSite]:
     """Runs get a scripted browser; the sites that were made for them, the newest last."""
     made: list[ScriptedSite] = []
 
     def factory(_settings: Any, plan: Any, _source: Any, _redactor: Any) -> Any:
         site = ScriptedSite(plan)
         if made:  # a resume works on the same site
-            site.faults, site.values, site.ledger = made[-1].faults, made[-1].values, made[-1].ledger
+            site.faults, site.values, site.ledger = (
+                made[-1].faults,
+                made[-1].values,
+                made[-1].ledger,
+            )
         made.append(site)
         return lambda _run: ScriptedExecutor(site)
 
     monkeypatch.setattr(wiring, "browser_factory", factory)
-    yield made
+    return made

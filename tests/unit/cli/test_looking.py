@@ -54,7 +54,9 @@ def test_show_tells_states_and_outputs(webagent: Command):
 def test_show_a_step_lists_its_events(webagent: Command):
     webagent("run", "comparing.yaml")
     said = webagent("show", "last", "--step", "choose")
-    assert "StepStarted  attempt 1" in said.out.replace("StepStarted attempt", "StepStarted  attempt")
+    assert "StepStarted  attempt 1" in said.out.replace(
+        "StepStarted attempt", "StepStarted  attempt"
+    )
     assert "StepFinished" in said.out
     events = webagent("show", "last", "--step", "choose", "--json").json
     assert {entry["event"]["step"] for entry in events} == {"choose"}

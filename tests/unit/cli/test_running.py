@@ -72,8 +72,10 @@ def test_bad_input_ends_with_2_before_a_run_begins(
 
 
 def test_a_missing_secret_ends_with_2_before_a_run_begins(webagent: Command, folder: Path):
-    text = (folder / "reading.yaml").read_text().replace(
-        "steps:", 'secrets:\n  pin: {env: THE_PIN, for: "http://l.test"}\nsteps:'
+    text = (
+        (folder / "reading.yaml")
+        .read_text()
+        .replace("steps:", 'secrets:\n  pin: {env: THE_PIN, for: "http://l.test"}\nsteps:')
     )
     text = text.replace("{read: {value: .v}}]", '{fill: {"#pin": "{{ secrets.pin }}"}}]', 1)
     text = text.replace("do: read\n    goal: Left", "do: fill\n    goal: Left").replace(

@@ -1,0 +1,66 @@
+"""The quick commands stay quick: what they load, and what CPU they take."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("playwright", "sqlalchemy", "starlette", "uvicorn", "dateparser", "bs4", "networkx")
+LIMIT = 0.5  # CPU-seconds
+TRIES = 5  # the best counts: on a shared machine the same work costs up to twice as much
+
+
+def recipe(tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.yaml"
+    path.write_text(
+        "webagent: 1\nid: quick\nsteps:\n  one:\n    do: read\n"
+        '    segment: [{goto: "https://a.example/"}, {read: {title: h1}}]\n'
+        "    expect: [{text: Hello}]\n"
+    )
+    return path
+
+
+def cpu_seconds(compiled: Path, *arguments: str) -> float:
+    """What a command costs whose modules are compiled, as they are after its first use."""
+    env = {**os.environ, "PYTHONPYCACHEPREFIX": str(compiled)}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    before = os.times()
+    command = [sys.executable, "-m", "webagent", *arguments]
+    subprocess.run(command, capture_output=True, check=True, env=env)
+    after = os.times()
+    used = after.children_user + after.children_system
+    return used - before.children_user - before.children_system
+
+
+@pytest.mark.parametrize("command", ["--help", "check"])
+def test_the_quick_commands_load_nothing_heavy(tmp_path: Path, command: str):
+    arguments = [command] if command == "--help" else [command, str(recipe(tmp_path))]
+    code = (
+        "import sys\nfrom webagent.cli import run_command\n"
+        f"assert run_command({arguments!r}) == 0\n"
+        f"print('LOADED', *(m for m in {HEAVY!r} if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].split() == ["LOADED"]
+
+
+@pytest.mark.parametrize("command", ["--help", "check"])
+def test_the_quick_commands_answer_within_half_a_second_of_cpu(tmp_path: Path, command: str):
+    arguments = [command] if command == "--help" else [command, str(recipe(tmp_path))]
+    compiled = tmp_path / "compiled"
+    cpu_seconds(compiled, *arguments)
+    used: list[float] = []
+    for _ in range(TRIES):
+        used.append(cpu_seconds(compiled, *arguments))
+        if used[-1] < LIMIT:
+            return
+    pytest.fail(f"{command} took {min(used):.2f} CPU-seconds at best")
+
+
+def test_importing_the_package_loads_nothing():
+    heavy = ("pydantic", "asyncio", "typer")
+    code = f"import sys, webagent; print(*(m for m in {heavy!r} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
