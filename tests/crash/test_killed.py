@@ -141,7 +141,7 @@ async def test_killed_at_every_append_there_is_one_order_and_no_met_step_again(
 async def killed_and_resumed(case: Case, at: int, when: str) -> bool:
     """Whether the run came so far as to be killed; asserts what must hold after the resume."""
     label = f"{when} append {at}"
-    code, said = await case.finish("run", str(at), when)
+    code, said = await case.finish("run", at, when)
     if code != -signal.SIGKILL:
         assert code == 0, (label, said)
         return False

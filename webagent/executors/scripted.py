@@ -80,6 +80,8 @@ class ScriptedSite:
     # (step, output) -> what is read, from the site itself (an order list, say)
     reads: Callable[[str, str], Json] | None = None
     pause: float | None = None
+    # Steps whose pages show from the start what is expected after them.
+    shown_anyway: frozenset[str] = frozenset()
     def fault(self, step: str, at: int | None) -> Fault | None:
         """The fault that strikes now, if one is left."""
         for fault in self.faults.get(step, []):
@@ -188,6 +190,8 @@ class ScriptedTab:
 
     def _reached(self, step: PlanStep) -> bool:
         """Whether the page was acted on (once: its commit was sent) or has only to be read."""
+        if self.step in self._site.shown_anyway:
+            return True
         if self.policy.effect == "once":
             return self._committed
         return self._acted or first_acting(step.segment or ()) is None

@@ -51,6 +51,7 @@ class NoSecrets:
 
     def origin(self, use: SecretUse) -> str | None:
         del use
+        return None
 
     def known(self) -> frozenset[str]:
         return frozenset()
@@ -69,6 +70,9 @@ class DyingStore(MemoryStore):
         self.die_at: int | None = None
         self.die_before = False
         self.dead = False
+        # The number of the append that kept the first event of this type.
+        self.tell_at = ""
+        self.told_at: int | None = None
 
     async def append(
         self,
@@ -84,6 +88,8 @@ class DyingStore(MemoryStore):
             self.dead = True
             raise KilledError
         kept = await super().append(lease, after, events, effects, durable=durable)
+        if self.told_at is None and any(e.type == self.tell_at for e in events):
+            self.told_at = self.appends
         if self.die_at == self.appends:
             self.dead = True
             raise KilledError
