@@ -32,7 +32,7 @@ def sites() -> Iterator[SiteServer]:
 
 
 @pytest.fixture(scope="session")
-async def _pages() -> AsyncIterator[tuple[PageServer, int]]:
+async def page_server() -> AsyncIterator[tuple[PageServer, int]]:
     server = PageServer()
     port = await server.start()
     yield server, port
@@ -40,10 +40,10 @@ async def _pages() -> AsyncIterator[tuple[PageServer, int]]:
 
 
 @pytest.fixture
-def pages(_pages: tuple[PageServer, int]) -> Iterator[PageServer]:
+def pages(page_server: tuple[PageServer, int]) -> Iterator[PageServer]:
     """The small site (odd.test, inner.test, away.test), empty at the beginning of each test."""
-    yield _pages[0]
-    _pages[0].reset()
+    yield page_server[0]
+    page_server[0].reset()
 
 
 @pytest.fixture(scope="session")
@@ -60,12 +60,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def make_executor(
     browser_path: Path,
     sites: SiteServer,
-    _pages: tuple[PageServer, int],
+    page_server: tuple[PageServer, int],
     secrets: KnownSecrets,
     kept: Path,
 ) -> MakeExecutor:
     hosts = dict(pair.split("=", 1) for pair in sites.hosts.split(","))
-    hosts |= dict.fromkeys(OWN, f"127.0.0.1:{_pages[1]}")
+    hosts |= dict.fromkeys(OWN, f"127.0.0.1:{page_server[1]}")
 
     def make() -> BrowserExecutor:
         return BrowserExecutor(

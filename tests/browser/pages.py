@@ -45,6 +45,7 @@ class PageServer:
         self.pages: dict[str, Answer] = {}
         self.arrivals: list[Arrival] = []
         self._server: asyncio.Server | None = None
+        self._arrived = asyncio.Event()
         self._serving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> int:
@@ -66,6 +67,12 @@ class PageServer:
                 answer.gate.set()
         self.pages.clear()
         self.arrivals.clear()
+
+    async def reached(self, path: str) -> None:
+        """Return when a request for the path has come."""
+        while not self.hits(path):
+            self._arrived.clear()
+            await self._arrived.wait()
 
     def hits(self, path: str, method: str | None = None) -> int:
         """How many requests came for a path."""
@@ -93,6 +100,7 @@ class PageServer:
                     method, headers.get("host", ""), path, body.decode(errors="replace"), headers
                 )
             )
+            self._arrived.set()
             answer = self.pages.get(path, Answer("nothing here", 404))
             await asyncio.sleep(answer.after)
             if answer.gate is not None:

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from webagent.core.action import (
-    Action, Click, Commit, Entry, FieldRead, Fill, Goto, ListRead, Press, Read, Select,
+    Action,
+    Click,
+    Commit,
+    Entry,
+    FieldRead,
+    Fill,
+    Goto,
+    ListRead,
+    Press,
+    Read,
+    Select,
 )  # fmt: skip
 from webagent.core.base import Json, SecretUse
 from webagent.core.errors import SecretMissing

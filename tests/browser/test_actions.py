@@ -26,7 +26,7 @@ from webagent.core.action import (
     Upload,
     Wait,
 )
-from webagent.core.expect import ElementShown, Expectation, TextShown, UrlIs, ValueIs, Bounds
+from webagent.core.expect import Bounds, ElementShown, Expectation, TextShown, UrlIs, ValueIs
 
 URL = "http://odd.test/"
 
@@ -133,7 +133,7 @@ async def test_hovering_shows_what_hovering_shows(rig: Rig, pages: PageServer) -
 
 
 @pytest.mark.parametrize(
-    ("control", "given", "wanted"),
+    "control, given, wanted",
     [
         ("<input aria-label=F value=old>", "new", "new"),
         ("<textarea aria-label=F>old</textarea>", "two\nlines", "two\nlines"),
@@ -236,7 +236,8 @@ async def test_an_option_that_comes_later_is_waited_for(rig: Rig, pages: PageSer
         rig,
         pages,
         "<select aria-label=S><option>A</select>"
-        "<script>setTimeout(()=>document.querySelector('select').add(new Option('B')),300)</script>",
+        "<script>setTimeout(()=>document.querySelector('select').add(new Option('B')),300)"
+        "</script>",
     )
     await rig.ok(select({"label": "S"}, "B"))
 

@@ -32,8 +32,8 @@ DOUBLES = {
     "fetch('/order',{{method:'POST',body:'n=1'}}).catch(()=>{{}})}}</script>",
     "xhr twice": '<button onclick="go();setTimeout(go,{ms})">Order</button><script>function go(){'
     "const x=new XMLHttpRequest();x.open('POST','/order');x.send('n=1')}</script>",
-    "beacon twice": '<button onclick="go();setTimeout(go,{ms})">Order</button><script>function go(){'
-    "navigator.sendBeacon('/order','n=1')}</script>",
+    "beacon twice": '<button onclick="go();setTimeout(go,{ms})">Order</button><script>'
+    "function go(){navigator.sendBeacon('/order','n=1')}</script>",
 }
 
 
@@ -134,6 +134,15 @@ async def test_a_missing_commit_button_spends_nothing(rig: Rig, pages: PageServe
     assert outcome.failure is not None
     assert outcome.failure.dispatched == "no"
     assert rig.dispatched == ["goto"]
+
+
+async def test_a_commit_that_is_redirected_as_a_post_arrives(rig: Rig, pages: PageServer) -> None:
+    """A 307 sends the same POST on: to another address, or to the same one with a cookie set."""
+    await show(rig, pages, FORM)
+    pages.pages["/order"] = Answer("", 307, {"Location": "/order2"})
+    pages.pages["/order2"] = html("<h1>Thanks</h1>")
+    await rig.ok(commit('button "Order"'))
+    assert pages.hits("/order2", "POST") == 1
 
 
 async def test_a_double_submit_in_a_popup_is_held_too(rig: Rig, pages: PageServer) -> None:

@@ -9,8 +9,13 @@ import pytest
 
 from tests.browser.pages import PageServer, html
 from tests.browser.rig import Rig, click
+from webagent.core.action import Goto
 
 URL = "http://odd.test/"
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
 
 
 async def test_the_facts_of_a_page_are_observed_without_files(
@@ -26,14 +31,14 @@ async def test_the_facts_of_a_page_are_observed_without_files(
     pages.pages["/api"] = html("{}")
     await rig.goto(URL)
     await rig.tab.stirred(0.3)
-    before = sorted(kept.rglob("*"))
+    before = files(kept)
     seen = await rig.tab.observe()
     assert (seen.url, seen.title, seen.status, seen.retry_after) == (URL, "Sign in", 503, 3.0)
     assert (seen.alive, seen.sign_in, seen.captcha, seen.loading) == (True, True, False, False)
     assert any("bad thing" in line for line in seen.console)
     assert "GET 503 http://odd.test/" in seen.requests
     assert seen.outline == ""
-    assert sorted(kept.rglob("*")) == before
+    assert files(kept) == before
 
 
 async def test_evidence_is_kept_under_its_name_and_never_overwritten(
@@ -58,7 +63,7 @@ async def test_evidence_is_kept_under_its_name_and_never_overwritten(
 async def test_a_large_page_gives_a_short_outline_in_time(rig: Rig, pages: PageServer) -> None:
     rows = "".join(f"<tr><td>{i}<td><a href=/{i}>link {i}</a>" for i in range(20_000))
     pages.pages["/"] = html(f"<h1>Large</h1><table>{rows}</table>")
-    await rig.goto(URL)
+    await rig.ok(Goto(url=URL), deadline=30)
     began = time.monotonic()
     seen = await rig.tab.observe(evidence="large")
     assert len(seen.outline) < 21_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.browser.pages import PageServer, html
@@ -22,6 +24,7 @@ from webagent.core.expect import (
     ValueIs,
     judge,
 )
+from webagent.core.target import Target
 
 URL = "http://odd.test/"
 BODY = """
@@ -30,17 +33,18 @@ BODY = """
 <tr hidden><td>Template</table>
 <ul id=l><li>One<li>Two<li hidden>Three</ul><div role=list id=d><p role=listitem>a</p></div>
 <b class=total>$ 12.50</b><label>Mail <input value=a@b.c></label>
-<select aria-label=Size><option>S<option selected>M</select><input type=checkbox aria-label=Ok checked>
+<select aria-label=Size><option>S<option selected>M</select>
+<input type=checkbox aria-label=Ok checked>
 <button>A</button><button>B</button><button hidden>C</button>
 """
 
 
-def at(raw: object) -> dict[str, object]:
-    return {"target": target(raw)}
+def at(raw: object) -> Target:
+    return target(raw)
 
 
-def is_(**bounds: object) -> dict[str, object]:
-    return {"bounds": Bounds(**bounds)}  # type: ignore[arg-type]
+def is_(**bounds: Any) -> Bounds:
+    return Bounds(**bounds)
 
 
 CASES: list[tuple[Expectation, str]] = [
@@ -53,23 +57,23 @@ CASES: list[tuple[Expectation, str]] = [
     (TextShown(text="Secret words"), "unmet"),
     (TextShown(text="Cable", within=target('table "Basket"')), "met"),
     (TextShown(text="One", within=target('table "Basket"')), "unmet"),
-    (ElementShown(**at('button "A"')), "met"),
-    (ElementShown(**at("button[hidden]")), "unmet"),
-    (ElementAbsent(**at("button[hidden]")), "met"),
-    (ElementAbsent(**at('button "A"')), "unmet"),
-    (CountIs(**at("button"), **is_(equals=2)), "met"),
-    (CountIs(**at("button"), **is_(min=3)), "unmet"),
-    (RowsAre(**at('table "Basket"'), **is_(equals=2)), "met"),
-    (RowsAre(**at("#l"), **is_(equals=2)), "met"),
-    (RowsAre(**at("#d"), **is_(equals=1)), "met"),
-    (RowsAre(**at("#l li"), **is_(equals=2)), "met"),
-    (RowsAre(**at("#none"), **is_(min=1)), "unmet"),
-    (ValueIs(**at(".total"), **is_(max=15)), "met"),
-    (ValueIs(**at(".total"), **is_(max=10)), "unmet"),
-    (ValueIs(**at({"label": "Mail"}), **is_(equals="a@b.c")), "met"),
-    (ValueIs(**at({"label": "Size"}), **is_(equals="M")), "met"),
-    (ValueIs(**at('checkbox "Ok"'), **is_(equals="true")), "met"),
-    (ValueIs(**at("button"), **is_(equals="A")), "unmet"),
+    (ElementShown(target=at('button "A"')), "met"),
+    (ElementShown(target=at("button[hidden]")), "unmet"),
+    (ElementAbsent(target=at("button[hidden]")), "met"),
+    (ElementAbsent(target=at('button "A"')), "unmet"),
+    (CountIs(target=at("button"), bounds=is_(equals=2)), "met"),
+    (CountIs(target=at("button"), bounds=is_(min=3)), "unmet"),
+    (RowsAre(target=at('table "Basket"'), bounds=is_(equals=2)), "met"),
+    (RowsAre(target=at("#l"), bounds=is_(equals=2)), "met"),
+    (RowsAre(target=at("#d"), bounds=is_(equals=1)), "met"),
+    (RowsAre(target=at("#l li"), bounds=is_(equals=2)), "met"),
+    (RowsAre(target=at("#none"), bounds=is_(min=1)), "unmet"),
+    (ValueIs(target=at(".total"), bounds=is_(max=15)), "met"),
+    (ValueIs(target=at(".total"), bounds=is_(max=10)), "unmet"),
+    (ValueIs(target=at({"label": "Mail"}), bounds=is_(equals="a@b.c")), "met"),
+    (ValueIs(target=at({"label": "Size"}), bounds=is_(equals="M")), "met"),
+    (ValueIs(target=at('checkbox "Ok"'), bounds=is_(equals="true")), "met"),
+    (ValueIs(target=at("button"), bounds=is_(equals="A")), "unmet"),
     (StatusIs(codes=("2xx",)), "met"),
     (StatusIs(codes=("404",)), "unmet"),
     (ResponseCame(glob="**/here", method="GET"), "met"),

@@ -216,10 +216,10 @@ async def test_other_schemes_are_refused(rig: Rig) -> None:
 
 
 async def test_private_addresses_are_refused_unless_named(
-    open_tab: OpenTab, _pages: tuple[PageServer, int], pages: PageServer
+    open_tab: OpenTab, page_server: tuple[PageServer, int], pages: PageServer
 ) -> None:
     pages.pages["/"] = html("<h1>Private</h1>")
-    port = _pages[1]
+    port = page_server[1]
     url = f"http://127.0.0.1:{port}/"
     strict = await open_tab(policy(f"127.0.0.1:{port}"))
     outcome = await strict.do(Goto(url=url))

@@ -15,7 +15,8 @@ URL = "http://odd.test/"
 
 BODY = """
 <h1> Two
- words </h1><p class=n>1.234,50 pieces</p><p class=m>only $ 1,234.50 today</p><p class=d>2026-11-30</p>
+ words </h1><p class=n>1.234,50 pieces</p><p class=m>only $ 1,234.50 today</p>
+<p class=d>2026-11-30</p>
 <p class=r>yesterday</p><a class=u href=/deep?x=1>More</a><p class=b>Yes</p><img class=i src=a.png>
 <input class=f value=typed><input class=c type=checkbox checked><p class=h>a <b>b</b></p>
 <p class=x>abc</p><p class=e></p><p class=s>shown<span style="display:none"> hidden</span></p>
@@ -39,7 +40,7 @@ async def failed(rig: Rig, spec: Any, deadline: float = 0.5) -> Failure:
 
 
 @pytest.mark.parametrize(
-    ("raw", "more", "wanted"),
+    "raw, more, wanted",
     [
         ("h1", {}, "Two words"),
         ('heading "Two"', {}, "Two words"),
@@ -161,9 +162,9 @@ async def test_rows_in_shadow_roots_and_table_rows_are_read(rig: Rig, pages: Pag
     await show(
         rig,
         pages,
-        "<x-row></x-row><table><tr class=t><td>1<td>2</table><script>customElements.define('x-row',"
-        "class extends HTMLElement{constructor(){super();this.attachShadow({mode:'open'}).innerHTML="
-        "'<b>deep</b>'}})</script>",
+        "<x-row></x-row><table><tr class=t><td>1<td>2</table><script>"
+        "customElements.define('x-row',class extends HTMLElement{constructor(){super();"
+        "this.attachShadow({mode:'open'}).innerHTML='<b>deep</b>'}})</script>",
     )
     assert await value(rig, rows_of("x-row", n=field_of("b"))) == [{"n": "deep"}]
     cells = rows_of("tr.t", a=field_of("td:nth-child(1)"), b=field_of("td:nth-child(2)"))
@@ -228,7 +229,7 @@ def page_of(number: int, last: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("pages_", "count", "note"),
+    "pages_, count, note",
     [
         ({"max": 10}, 6, ""),
         ({"max": 2}, 4, "there are more"),

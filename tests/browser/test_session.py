@@ -30,11 +30,11 @@ async def start(make_executor: MakeExecutor) -> AsyncIterator[object]:
     started: list[BrowserExecutor] = []
 
     async def start_one(
-        options: BrowserOptions = BrowserOptions(), storage: StorageState | None = None
+        options: BrowserOptions | None = None, storage: StorageState | None = None
     ) -> BrowserExecutor:
         executor = make_executor()
         started.append(executor)
-        await executor.start(options, storage)
+        await executor.start(options or BrowserOptions(), storage)
         return executor
 
     yield start_one
@@ -160,8 +160,7 @@ async def test_a_killed_browser_is_page_lost_everywhere(
         from webagent.core.action import Goto
 
         running = asyncio.ensure_future(rig.do(Goto(url=URL + "hang"), 10))
-        while not pages.hits("/hang"):
-            await asyncio.sleep(0.02)
+        await pages.reached("/hang")
         os.kill(pid, signal.SIGKILL)
         outcome = await running
         assert outcome.failure is not None
@@ -202,8 +201,7 @@ async def test_a_click_at_the_moment_of_death_is_not_told_as_unsent(
     await rig.goto(URL)
     pid, _ = executor.process()
     running = asyncio.ensure_future(rig.do(click("button"), 10))
-    while not pages.hits("/hang"):
-        await asyncio.sleep(0.01)
+    await pages.reached("/hang")
     os.kill(pid, signal.SIGKILL)
     outcome = await running
     assert outcome.failure is not None

@@ -118,7 +118,7 @@ async def test_a_hydrated_button_is_clicked_after_it_is_enabled(
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    "body, why",
     [
         ("<button style='visibility:hidden'>B</button>", "not visible"),
         ("<button disabled>B</button>", "disabled"),

@@ -32,7 +32,8 @@ class Extractor:
     def __init__(self, now: Callable[[], datetime], locale: str | None = None) -> None:
         self._now = now
         self._order = date_order(locale)
-        self._languages = (locale.replace("_", "-").split("-")[0],) if locale else ()
+        own = locale.replace("_", "-").split("-")[0] if locale else ""
+        self._languages = tuple(dict.fromkeys((own, "en"))) if own else ()
 
     def _reading(self, base_url: str = "") -> Reading:
         return Reading(self._now(), self._order, self._languages, base_url)

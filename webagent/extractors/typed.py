@@ -20,6 +20,8 @@ from webagent.core.values import ValueFaultError, parse_money, parse_number
 
 DateOrder: TypeAlias = Literal["DMY", "MDY", "YMD"]
 
+# Trying all of dateparser's 200 languages takes six seconds once and 30 ms a text from then on.
+_COMMON = ("en", "de", "fr", "es", "it", "nl", "pt")
 _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$")
 _TRUE = frozenset(
     [
@@ -50,6 +52,7 @@ class Reading:
 
     ``relative_to``: the moment from which "yesterday" counts. ``date_order``: what 03/04/2026
     means; None leaves it to the languages, and without either an ambiguous date is refused.
+    ``languages``: in which dates are written; the common western ones without any.
     """
 
     relative_to: datetime
@@ -106,7 +109,7 @@ def _date(text: str, how: Reading) -> str:
     }
     if order is not None:
         settings["DATE_ORDER"] = order
-    found = dateparser.parse(folded, languages=list(how.languages) or None, settings=settings)
+    found = dateparser.parse(folded, languages=list(how.languages or _COMMON), settings=settings)
     if found is None:
         raise ValueFaultError(f"no date in {text!r}")
     if _has_time(folded):

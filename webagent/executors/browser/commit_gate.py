@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from webagent.core.expect import url_matches
-from webagent.core.request_rules import SAFE_METHODS
+from webagent.core.request_rules import SAFE_METHODS, origin_of
 
 RULE = "the commit's request had gone out already"
 
@@ -40,7 +40,7 @@ class CommitGate:
             return None
         else:
             parts = urlsplit(url)
-            key = (method, parts.netloc, parts.path, parts.query, _digest(headers, body))
+            key = (method, origin_of(url), parts.path, parts.query, _digest(headers, body))
         if key in self._gone:
             return RULE
         self._gone.add(key)

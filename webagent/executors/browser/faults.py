@@ -19,6 +19,10 @@ Dispatch: TypeAlias = Literal["no", "yes", "unknown"]
 
 _DONE = re.compile(r"\b(?:click|dblclick|check|uncheck|hover|tap) action done")
 _PERFORMING = re.compile(r"performing \w+ action")
+_BEFORE = re.compile(
+    r"attempting \w+ action|waiting for (?:locator|element|\w+\()|strict mode violation"
+    r"|locator resolved to|not a valid|Unexpected token"
+)
 _LOST = re.compile(
     r"(?:page, context or browser|browser|context|page) has been closed|Target (?:page )?closed"
     r"|(?:Target|Page) crashed|Connection closed|Browser closed|Session closed|pipe closed"
@@ -82,11 +86,14 @@ def click_dispatch(message: str) -> Dispatch:
     """Whether a failed pointer action had reached the page, by the call log in the error's text.
 
     "performing click action" stands in the log right before the input goes out; a click can land
-    after the time-out, so the outcome is then unknown.
+    after the time-out, so the outcome is then unknown. A text that holds none of the known words
+    is a new Playwright's: it is taken for dispatched.
     """
     if _DONE.search(message):
         return "yes"
-    return "unknown" if _PERFORMING.search(message) else "no"
+    if _PERFORMING.search(message):
+        return "unknown"
+    return "no" if _BEFORE.search(message) else "unknown"
 
 
 def failure_of(error: Error, dispatched: Dispatch, redact: Callable[[str], str]) -> Failure:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from playwright.async_api import BrowserContext, CDPSession, Error, Page
@@ -38,12 +39,14 @@ class TabGuard:
     """The rules of one tab at this moment, and where its refusals are told.
 
     ``acting``: between an action's dispatch and its settling. ``secret``: a secret was typed into
-    its page. ``gate``: armed by the commit.
+    its page. ``gate``: armed by the commit. ``popups``: the pages that it
+    opened, less those whose first request was refused.
     """
 
     def __init__(self, policy: GuardPolicy, told: Callable[[Refusal], None]) -> None:
         self.policy = policy
         self.told = told
+        self.popups: set[str] = set()
         self.acting = False
         self.secret = False
         self.gate: CommitGate | None = None
@@ -170,24 +173,27 @@ class Guard:
         request = _request(event, top=frame in self._tops)
         rule: str | None = None if owners else "the request belongs to no tab"
         for tab in owners:
-            rule = await self._rule(tab, request, event["request"])
+            rule = await self._rule(tab, request, event)
             if rule is not None:
                 break
         if rule is None:
             return True
         told = Refusal(method=request.method, url=request.url, rule=rule)
         for tab in owners[:1]:
+            tab.popups.discard(frame)
             tab.told(told)
             if _is_fatal(request, rule):
                 tab.fatal.append(told)
         return False
 
-    async def _rule(self, tab: TabGuard, request: Request, raw: Mapping[str, Any]) -> str | None:
+    async def _rule(self, tab: TabGuard, request: Request, event: Mapping[str, Any]) -> str | None:
         policy = tab.effective()
         rule = refusal(policy, request)
         if rule is None:
             rule = await self._resolver.refusal(policy, request.url)
-        if rule is None and tab.gate is not None:
+        # A redirect hop is the same sending going on, not a second one.
+        if rule is None and tab.gate is not None and "redirectedRequestId" not in event:
+            raw = event["request"]
             body = raw.get("postData") or "".join(
                 entry.get("bytes", "") for entry in raw.get("postDataEntries", ())
             )
@@ -207,10 +213,27 @@ class Guard:
             owner = self._frames.get(opener) if opener else None
             if owner is not None:
                 self._frames[frame] = owner
+                owner.popups.add(frame)
             return owner
         looks = [self._tree(session, tab) for session, tab in list(self._pages.items())]
         await asyncio.gather(*looks)
         return self._frames.get(frame)
+
+    async def look_for_popups(self, tab: TabGuard) -> None:
+        """Note the pages that a tab has just opened, before their first request is seen.
+
+        The browser makes the new page while the click is handled, so that it is there when the
+        click has been answered; its first request comes some time after.
+        """
+        with suppress(Error):  # the browser died: there is nothing to look for
+            for target in (await self._session.send("Target.getTargets"))["targetInfos"]:
+                ident, opener = target["targetId"], target.get("openerId")
+                if ident in self._frames or opener is None or target["type"] != "page":
+                    continue
+                if self._frames.get(opener) is tab:
+                    self._frames[ident] = tab
+                    self._tops.add(ident)
+                    tab.popups.add(ident)
 
     async def _tree(self, session: CDPSession, tab: TabGuard) -> None:
         """Note the frames of a page; one that does not answer (an alert is open) is passed over."""

@@ -50,6 +50,7 @@ class Happenings:
         self.loading: set[Page] = set()
         self.stirred = asyncio.Event()
         self.downloads_begun = 0
+        self.popups = 0
 
     def watch(self, page: Page) -> None:
         """Listen to a page of this tab, and to those that it opens."""
@@ -151,6 +152,7 @@ class Happenings:
 
     def _popup(self, page: Page) -> None:
         self._new.tabs.append(page)
+        self.popups += 1
         self.watch(page)
         self.stirred.set()
 

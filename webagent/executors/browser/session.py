@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -177,7 +177,7 @@ class BrowserExecutor:
             page,
             happenings=happenings,
             guard=rules,
-            refresh=guard.refresh,
+            rules=guard,
             secrets=self._secrets,
             redact=self._redact,
             extract=self._extract,
@@ -248,19 +248,26 @@ class BrowserExecutor:
         playwright, self._playwright = self._playwright, None
         for tab in list(self._tabs):
             await tab.close()
-        with suppress(Error):  # it is gone already
-            if self._context is not None:
-                await self._context.close()
-            if self._browser is not None:
-                await self._browser.close()
-        if playwright is not None:
-            await playwright.stop()
+        # A page that spins can hold up each of these: none may keep us from ending the process.
+        if self._context is not None:
+            await _within(GONE_SECONDS, self._context.close())
+        if self._browser is not None:
+            await _within(GONE_SECONDS, self._browser.close())
         if self._process is not None:
             await asyncio.to_thread(_end, self._process)
+        if playwright is not None:
+            await _within(GONE_SECONDS, playwright.stop())
+
+
+async def _within(seconds: float, ending: Awaitable[None]) -> None:
+    """Wait for an end, but not for ever; what is gone already has ended."""
+    with suppress(Error, TimeoutError):
+        async with asyncio.timeout(seconds):
+            await ending
 
 
 def _end(process: psutil.Process) -> None:
-    """Wait for a process of ours to go, and kill it if it does not."""
+    """Wait for the browser's process to go, and kill it if it does not."""
     with suppress(psutil.NoSuchProcess):
         try:
             process.wait(GONE_SECONDS)

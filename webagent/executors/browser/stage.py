@@ -7,13 +7,13 @@ is its outside.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from playwright.async_api import Locator, Page
 
 from webagent.executors.browser.commit_gate import CommitGate
 from webagent.executors.browser.extracting import Extract
-from webagent.executors.browser.guard import TabGuard
+from webagent.executors.browser.guard import Guard, TabGuard
 from webagent.executors.browser.happenings import Happenings
 from webagent.executors.browser.settle import stir
 from webagent.ports import Secrets
@@ -32,7 +32,7 @@ class Stage:
         *,
         happenings: Happenings,
         guard: TabGuard,
-        refresh: Callable[[], Awaitable[None]],
+        rules: Guard,
         secrets: Secrets,
         redact: Callable[[str], str],
         extract: Extract,
@@ -45,18 +45,18 @@ class Stage:
         self.extract = extract
         self.masked: list[Locator] = []
         self.visited: set[Page] = set()
-        self._refresh = refresh
+        self._rules = rules
 
     async def begin_acting(self, gate: CommitGate | None) -> None:
         """An action's input is about to go out: its writes are told apart from now on."""
         self.guard.acting = True
         if gate is not None:
             self.guard.gate = gate
-        await self._refresh()
+        await self._rules.refresh()
 
     async def begin_policy(self) -> None:
         """The rules were replaced: look at the request types that they need."""
-        await self._refresh()
+        await self._rules.refresh()
 
     def new_step(self) -> None:
         """Another step goes on in this page; the gate of a commit before stays where it is."""
@@ -66,11 +66,15 @@ class Stage:
         """The action has settled."""
         self.guard.acting = False
 
+    async def look_for_popups(self) -> None:
+        """Note the pages that the tab has just opened."""
+        await self._rules.look_for_popups(self.guard)
+
     async def secret_typed(self, locator: Locator) -> None:
         """A secret is about to stand in this control."""
         self.masked.append(locator)
         self.guard.secret = True
-        await self._refresh()
+        await self._rules.refresh()
 
     async def stirred(self, seconds: float) -> None:
         """Return when the page may have changed, at most after ``seconds``."""

@@ -31,6 +31,10 @@ from webagent.ports import Artifacts
 
 GRACE_SECONDS = 1.5
 OPTIONAL_SECONDS = 1.0
+CLOSE_SECONDS = 3.0
+POPUP_SECONDS = 2.0
+# What may open a tab: told with the action that did it, as is the refusal of its first request.
+OPENERS = frozenset({"click", "double_click", "press", "check", "uncheck", "select", "drag"})
 
 
 class BrowserTab:
@@ -131,6 +135,8 @@ class BrowserTab:
             return
         stage = self._stage
         done = await settle(stage.page, stage.happenings, move.until, flushed=move.flushed)
+        if move.action.verb in OPENERS and not stage.guard.fatal:
+            await self._popups_told(move.until)
         if not done and not stage.guard.fatal:
             raise MoveFailedError(
                 Failure(
@@ -139,6 +145,21 @@ class BrowserTab:
                     dispatched="yes",
                 )
             )
+
+    async def _popups_told(self, until: float) -> None:
+        """Wait until a tab that the action opened is there: it is told with its own action."""
+        stage = self._stage
+        await stage.look_for_popups()
+        loop = asyncio.get_running_loop()
+        until = min(until, loop.time() + POPUP_SECONDS)
+        while stage.happenings.popups < len(stage.guard.popups) and not self._lost():
+            left = until - loop.time()
+            if left <= 0:
+                break
+            stage.happenings.stirred.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await stage.happenings.stirred.wait()
 
     def _explained(self, failure: Failure | None, move: Move | None) -> Failure | None:
         """The failure that tells most: a lost page or a refused request explains the others."""
@@ -215,8 +236,10 @@ class BrowserTab:
         await self._on_close(self)
         self._closed = True
         for page in self.pages:
-            with suppress(Error):  # it may close by itself at this moment
-                await page.close(run_before_unload=False)
+            # It may close by itself at this moment, or spin: the browser's end takes it along.
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await page.close(run_before_unload=False)
 
 
 def _lost(state: str) -> MoveFailedError:
