@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 30, 23, 30, tzinfo=UTC)
 
 
 def plan(**browser: str) -> Plan:
-    return Plan(recipe_id="x", steps=(), browser=BrowserOptions(**browser))  # type: ignore[arg-type]
+    return Plan(recipe_id="x", steps=(), browser=BrowserOptions(**browser))  # type: ignore[arg-type]  # by name, as a recipe gives them
 
 
 def test_later_runs_sort_behind_earlier_ones():

@@ -111,7 +111,7 @@ def play(settings: Settings, console: Console, *, as_json: bool, still: bool = F
     told = _told(player, second, orders)
     say(f"Order number {told.order_number}. The shop's own ledger: {_orders(len(orders))}.")
     say(f"Validated steps that ran again: {', '.join(told.reexecuted) or 'none'}.")
-    say(f"Look at it: webagent show {told.run}", f"  with WEBAGENT_STORE={apart.store}")
+    say(f"Look at it: WEBAGENT_STORE={shlex.quote(str(apart.store))} webagent show {told.run}")
     return told
 
 
