@@ -125,11 +125,13 @@ async def tick(move: Move, target: Target, *, wanted: bool) -> None:
         raise fail("invalid", f"{target} is a radio button: choose another one of its group")
     if not found.seen.get("label"):
         await move.dispatch()
-        await found.locator.set_checked(
-            wanted,
-            timeout=move.ms,
-            no_wait_after=move.commit,
-            force=move.unchecked(found),
+        await move.send(
+            found.locator.set_checked(
+                wanted,
+                timeout=move.ms,
+                no_wait_after=move.commit,
+                force=move.unchecked(found),
+            )
         )
         move.sent(settled=not move.commit)
         return
@@ -167,11 +169,13 @@ async def select(move: Move, entry: Entry) -> None:
         await stir(move.stage.page, SLICE_MS / 1000)
     found = await move.find(entry.target, Wish(need="edit"))
     await move.dispatch()
-    await found.locator.select_option(
-        index=[index for index in chosen if index is not None],
-        timeout=move.ms,
-        no_wait_after=move.commit,
-        force=move.unchecked(found),
+    await move.send(
+        found.locator.select_option(
+            index=[index for index in chosen if index is not None],
+            timeout=move.ms,
+            no_wait_after=move.commit,
+            force=move.unchecked(found),
+        )
     )
     move.sent(settled=not move.commit)
 

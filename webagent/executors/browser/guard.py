@@ -40,7 +40,8 @@ class TabGuard:
 
     ``acting``: between an action's dispatch and its settling. ``secret``: a secret was typed into
     its page. ``gate``: armed by the commit. ``popups``: the pages that it
-    opened, less those whose first request was refused.
+    opened, less those whose first request was refused. ``fatal``: refusals by which the action in
+    hand has failed; ``refused`` is set when there is one.
     """
 
     def __init__(self, policy: GuardPolicy, told: Callable[[Refusal], None]) -> None:
@@ -51,6 +52,12 @@ class TabGuard:
         self.secret = False
         self.gate: CommitGate | None = None
         self.fatal: list[Refusal] = []
+        self.refused = asyncio.Event()
+
+    def begin(self) -> None:
+        """Another action begins: what was refused before is not its doing."""
+        self.fatal.clear()
+        self.refused.clear()
 
     @property
     def watches_xhr(self) -> bool:
@@ -184,6 +191,7 @@ class Guard:
             tab.told(told)
             if _is_fatal(request, rule):
                 tab.fatal.append(told)
+                tab.refused.set()
         return False
 
     async def _rule(self, tab: TabGuard, request: Request, event: Mapping[str, Any]) -> str | None:

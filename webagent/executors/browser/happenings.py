@@ -80,6 +80,10 @@ class Happenings:
         self.all_downloads.clear()
         self.armed.clear()
 
+    def gave_up(self) -> None:
+        """A navigation was refused: of a redirect hop the page tells no end of its own."""
+        self._navigating.clear()
+
     def navigating(self, page: Page) -> bool:
         """Whether the page's own document is being fetched."""
         return any(p is page for p in self._navigating.values())

@@ -6,7 +6,8 @@ Made by `tab.BrowserTab.perform` for each action and handed to the verbs of `per
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from webagent.core.action import Action
 from webagent.core.target import Target
@@ -17,6 +18,7 @@ from webagent.executors.browser.stage import Stage
 
 # Playwright repeats the checks made just before; what has not moved since then passes at once.
 MIN_MS = 50.0
+REFUSED_SECONDS = 0.3
 
 
 class Move:
@@ -78,6 +80,24 @@ class Move:
             self._called = True
             await self.stage.begin_acting(self.gate)
         self.state = "unknown"
+
+    async def send(self, call: Coroutine[Any, Any, Any]) -> None:
+        """Await a call that sends input, but not once the guard has refused what it led to.
+
+        Playwright waits for the navigation that a click began; after a refused redirect it would
+        wait in vain until its deadline.
+        """
+        task = asyncio.ensure_future(call)
+        refused = asyncio.ensure_future(self.stage.guard.refused.wait())
+        try:
+            await asyncio.wait({task, refused}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                await asyncio.wait({task}, timeout=REFUSED_SECONDS)
+            if task.done():
+                task.result()
+        finally:
+            refused.cancel()
+            task.cancel()
 
     def sent(self, *, settled: bool = False) -> None:
         """The input has reached the page; ``settled``: and what it begins has begun."""

@@ -194,7 +194,9 @@ async def _send_click(move: Move, found: Found, *, double: bool = False) -> None
     """
     send = found.locator.dblclick if double else found.locator.click
     try:
-        await send(timeout=move.ms, no_wait_after=move.commit, force=move.unchecked(found))
+        await move.send(
+            send(timeout=move.ms, no_wait_after=move.commit, force=move.unchecked(found))
+        )
     except Error as error:
         move.state = click_dispatch(error.message)
         if "strict mode violation" in error.message:
@@ -220,7 +222,8 @@ async def _press(move: Move, action: Press) -> None:
     else:
         found = await move.find(action.target, Wish(need="visible"))
         await move.dispatch()
-        await found.locator.press(action.key, timeout=move.ms, no_wait_after=move.commit)
+        press = found.locator.press
+        await move.send(press(action.key, timeout=move.ms, no_wait_after=move.commit))
     move.sent(settled=action.target is not None and not move.commit)
 
 

@@ -224,7 +224,13 @@ async def _turn(
     await found.locator.click(timeout=move.ms)
     if move.stage.guard.fatal:
         raise fail("refused", move.stage.guard.fatal[0].rule, dispatched="yes")
-    await settle(move.stage.page, move.stage.happenings, move.until, flushed=True)
+    await settle(
+        move.stage.page,
+        move.stage.happenings,
+        move.until,
+        flushed=True,
+        refused=move.stage.guard.refused,
+    )
     loop = asyncio.get_running_loop()
     while True:
         try:

@@ -64,15 +64,26 @@ async def flush(page: Page) -> None:
             await page.evaluate("() => new Promise((r) => setTimeout(r))")
 
 
-async def settle(page: Page, happenings: Happenings, until: float, *, flushed: bool) -> bool:
+async def settle(
+    page: Page,
+    happenings: Happenings,
+    until: float,
+    *,
+    flushed: bool,
+    refused: asyncio.Event,
+) -> bool:
     """Wait out the navigation that an action began; whether it settled by ``until`` (loop time).
 
     ``flushed``: Playwright has waited already for what the input put into the page's queue.
+    ``refused``: set when the guard refused what the action led to; then there is nothing to wait
+    for.
     """
     loop = asyncio.get_running_loop()
     if not flushed:
         await flush(page)
     while (happenings.navigating(page) or page in happenings.loading) and not page.is_closed():
+        if refused.is_set():
+            return True
         # A document is there when its markup is parsed: rows read before are half a list.
         left = until - loop.time()
         if left <= 0:

@@ -73,7 +73,7 @@ class BrowserTab:
         seconds = deadline if action.timeout is None else min(deadline, action.timeout)
         loop = asyncio.get_running_loop()
         stage = self._stage
-        stage.guard.fatal.clear()
+        stage.guard.begin()
         failure: Failure | None = None
         values: dict[str, Json] = {}
         move: Move | None = None
@@ -134,7 +134,13 @@ class BrowserTab:
         if move.state == "no":
             return
         stage = self._stage
-        done = await settle(stage.page, stage.happenings, move.until, flushed=move.flushed)
+        done = await settle(
+            stage.page,
+            stage.happenings,
+            move.until,
+            flushed=move.flushed,
+            refused=stage.guard.refused,
+        )
         if move.action.verb in OPENERS and not stage.guard.fatal:
             await self._popups_told(move.until)
         if not done and not stage.guard.fatal:
@@ -167,6 +173,7 @@ class BrowserTab:
         if self._lost():
             return _lost("unknown" if state != "no" else "no").failure
         if self._stage.guard.fatal and (failure is None or failure.kind != "secret_refused"):
+            self._stage.happenings.gave_up()
             refusal = self._stage.guard.fatal[0]
             text = f"{refusal.method} {refusal.url} was refused: {refusal.rule}"
             return Failure(
