@@ -20,7 +20,8 @@ def origins(state: RunState, node_path: str) -> tuple[str, ...]:
     """The origins that a node may visit: its scope, else those of its gotos once bound.
 
     A step that continues another has that step's origins too. A goto that cannot be bound yet (its
-    value is not there) adds nothing, which is the closed side.
+    value is not there) adds nothing, which is the closed side. A goto may be bound from what a page
+    said, so where the recipe names its sites no other origin is added by one.
     """
     plan = state.the_plan
     found: dict[str, None] = {}
@@ -30,8 +31,24 @@ def origins(state: RunState, node_path: str) -> tuple[str, ...]:
             found.update(dict.fromkeys(o.rstrip("/") for o in step.scope.origins))
             continue
         values = names(state, node_path if path == plan.step(node_path).path else path)
-        found.update(dict.fromkeys(_goto_origins(step, values)))
+        bounds = _sites(plan, step.place)
+        found.update(
+            (origin, None)
+            for origin in _goto_origins(step, values)
+            if all(origin in sites for sites in bounds)
+        )
     return tuple(found)
+
+
+def _sites(plan: Plan, place: str) -> list[frozenset[str]]:
+    """The sites that bound a step: its own recipe's, and those of the recipes that use it."""
+    named = [plan.sites]
+    parts = place.split("/") if place else []
+    for end in range(1, len(parts) + 1):
+        sub = plan.subplans.get("/".join(parts[:end]))
+        if sub is not None:
+            named.append(sub.sites)
+    return [frozenset(origin_of(site) for site in sites) for sites in named if sites]
 
 
 def _goto_origins(step: PlanStep, values: Mapping[str, Json]) -> Iterable[str]:
