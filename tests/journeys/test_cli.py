@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.journeys.journey import RECIPES, Journey, edited
+from webagent.demo.ledger import Write
 
 SECONDS = 60
 
@@ -123,11 +124,12 @@ def test_a_failed_step_leaves_evidence_that_show_names(journey: Journey, tmp_pat
 
 def test_an_effect_that_nobody_knows_of_ends_with_5_until_a_person_settles_it(journey: Journey):
     journey.sites.set_fault("shop-a.test", "order_fault", "503_after_write")
-    journey.sites.ledger.on_write(
-        lambda write: (
-            write.kind == "order" and journey.sites.set_fault("shop-a.test", "probe_down", True)
-        )
-    )
+
+    def hide_the_list(write: Write) -> None:
+        if write.kind == "order":
+            journey.sites.set_fault("shop-a.test", "probe_down", True)
+
+    journey.sites.ledger.on_write(hide_the_list)
     said = ended(journey.command("run", recipe("compare_and_order")))
     assert said.code == 5, said.out + said.err
     assert "webagent settle" in said.out

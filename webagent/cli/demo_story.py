@@ -219,6 +219,7 @@ class _Player:
         self.run_id = ""
         self.entries: list[Entry] = []
         self._state: RunState | None = None
+        self._latest = LiveTree(console)  # knows which action is under way, shown or not
 
     def run(self, command: list[str], aim: Callable[[int], None] | None = None) -> dict[str, Any]:
         """One runner from its start to its end; the JSON that it printed, {} if it was killed.
@@ -243,7 +244,7 @@ class _Player:
             out.seek(0)
             said = out.read()
         if self._state is not None and self._console.is_terminal and not self._say.quiet:
-            self._console.print(tree(self._state, {}, self._console))
+            self._console.print(tree(self._state, self._latest.acting, self._console))
         return json.loads(said) if said.strip() else {}
 
     async def _follow(self, process: subprocess.Popen[bytes]) -> None:
@@ -251,7 +252,7 @@ class _Player:
         shown = Silent()
         if self._moving:
             live = self._console.is_terminal
-            shown = LiveTree(self._console) if live else Lines(self._console)
+            shown = self._latest if live else Lines(self._console)
         state = self._state or RunState()
         loop = asyncio.get_running_loop()
         until = loop.time() + RUN_SECONDS
@@ -266,7 +267,9 @@ class _Player:
                         for entry in await store.entries(self.run_id, len(self.entries)):
                             self.entries.append(entry)
                             state = advance(state, entry)
-                            shown(state, entry)
+                            self._latest(state, entry)
+                            if shown is not self._latest:
+                                shown(state, entry)
                     if loop.time() > until:
                         raise StoreError(f"The runner did not end within {RUN_SECONDS:.0f} s.")
                     await asyncio.sleep(POLL_SECONDS)
