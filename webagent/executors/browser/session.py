@@ -182,6 +182,10 @@ class BrowserExecutor:
             redact=self._redact,
             extract=self._extract,
         )
+        try:
+            await stage.begin_policy()
+        except Error as error:
+            raise BrowserLost(f"no tab could be opened: {error.message}") from error
 
         async def forget(tab: BrowserTab) -> None:
             guard.forget(rules)
