@@ -8,6 +8,7 @@ because Playwright, SQLAlchemy and the extractors come with the run that needs t
 from __future__ import annotations
 
 import secrets as chance
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -190,8 +191,8 @@ def run_date(plan: Plan, inputs: Mapping[str, Json], now: datetime | None = None
 
 # -- secrets ----------------------------------------------------------------------------------
 
-# Every redactor made in this process: what is written about a crash passes all of them.
-_redactors: list[Redactor] = []
+# The newest redactors made in this process: what is written about a crash passes all of them.
+_redactors: deque[Redactor] = deque(maxlen=16)
 
 
 def redact_all(text: str) -> str:

@@ -7,6 +7,7 @@ Nothing heavy is imported here: a command loads its use case when it is called, 
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
 import typer
@@ -46,6 +47,10 @@ def _webagent(
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
+    for stream in (sys.stdout, sys.stderr):
+        # A page's text is never a reason to end: what a terminal cannot show is shown escaped.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run_command(given))
 
 

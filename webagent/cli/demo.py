@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from webagent.cli import showing
+from webagent.cli import ending, showing
 from webagent.cli.options import JsonOption
 
 
@@ -25,8 +24,6 @@ def demo(
     ] = None,
 ) -> None:
     """Order once in two local shops, although the runner is killed as the order is sent."""
-    import json
-
     from rich.console import Console
 
     from webagent.cli.demo_story import play
@@ -45,6 +42,5 @@ def demo(
         )
         picture.write_text(svg, "utf-8")
     if as_json:
-        sys.stdout.write(json.dumps(told.as_json(), ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+        ending.write_json_line(told.as_json())
     raise typer.Exit(told.exit_code)

@@ -43,6 +43,7 @@ PASSWORD = "alder-and-birch"  # of the demo's own shop, which lives as long as t
 HELD_SECONDS = 2.0
 RUN_SECONDS = 80.0
 POLL_SECONDS = 0.08
+PARK_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -199,6 +200,16 @@ class _Killer:
             self.done.set()
 
 
+def _leave(process: subprocess.Popen[bytes]) -> None:
+    """See that a runner has ended: by itself, else by parking it, else by force."""
+    process.terminate()
+    try:
+        process.wait(PARK_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class _Player:
     """Starts runners as processes of their own and shows their journal as it grows."""
 
@@ -239,8 +250,7 @@ class _Player:
                     aim(process.pid)
                 asyncio.run(self._follow(process))
             finally:
-                process.kill()  # it ended by itself, unless we are leaving early
-                process.wait()
+                _leave(process)
             out.seek(0)
             said = out.read()
         if self._state is not None and self._console.is_terminal and not self._say.quiet:

@@ -125,7 +125,7 @@ def _pause(progress: Silent) -> Callable[[str], Awaitable[None]]:
 
 def result_json(result: RunResult) -> dict[str, object]:
     """A run's result for a program."""
-    return {"ok": result.ok, **result.model_dump(mode="json")}
+    return {"ok": result.exit_code == 0, **result.model_dump(mode="json")}
 
 
 def _write_out(out: Path, result: RunResult, plan: Plan | None, *, quiet: bool) -> None:

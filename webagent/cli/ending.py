@@ -101,6 +101,19 @@ def _keep(text: str) -> Path:
 
 def write_json(value: Any) -> None:
     """One JSON document on standard output, and nothing else with it."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    _write(json.dumps(value, ensure_ascii=not _speaks_unicode(), indent=2))
+
+
+def write_json_line(value: Any) -> None:
+    """As `write_json`, in one line: for what prints several, or a last line that is looked for."""
+    _write(json.dumps(value, ensure_ascii=not _speaks_unicode()))
+
+
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def _write(text: str) -> None:
+    # A surrogate alone (from a broken page) becomes its JSON escape.
     sys.stdout.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
     sys.stdout.flush()

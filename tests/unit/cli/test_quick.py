@@ -1,5 +1,6 @@
 """The quick commands stay quick: what they load, and what CPU they take."""
 
+import json
 import os
 import subprocess
 import sys
@@ -64,3 +65,35 @@ def test_importing_the_package_loads_nothing():
     code = f"import sys, webagent; print(*(m for m in {heavy!r} if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_a_terminal_of_few_letters_is_no_reason_to_end(tmp_path: Path):
+    path = tmp_path / "odd.yaml"
+    path.write_text(
+        "webagent: 1\nid: odd\nerrand: Größtes Stück ✔\n"
+        "inputs: {rows: {type: list, default: [{name: Stück 3 €}]}}\n"
+        'steps:\n  one:\n    do: compare\n    from: "{{ rows }}"\n    take: 1\n',
+        "utf-8",
+    )
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "WEBAGENT_STORE": str(tmp_path / "store")}
+    for arguments in (["run", str(path)], ["run", str(path), "--json"], ["show", "last"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "webagent", *arguments],
+            capture_output=True,
+            env=env,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.isascii()
+        if "--json" in arguments:
+            told = json.loads(done.stdout)
+            assert told["steps"]["one"]["outputs"]["name"] == "Stück 3 €"
+
+
+def test_the_shell_can_complete_commands():
+    env = {**os.environ, "_WEBAGENT_COMPLETE": "complete_bash", "COMP_WORDS": "webagent re",
+           "COMP_CWORD": "1"}  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "webagent"], capture_output=True, text=True, env=env, check=False
+    )
+    assert "resume" in done.stdout
