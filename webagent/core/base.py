@@ -21,6 +21,8 @@ class Frozen(BaseModel):
         protected_namespaces=(),
         # A limit may be infinite. As null, the default, its event could never be read again.
         ser_json_inf_nan="constants",
+        # A whole-value template keeps its type; where a text is wanted, a number is its digits.
+        coerce_numbers_to_str=True,
     )
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
 from webagent.core.base import Frozen, Json, SecretUse
 from webagent.core.errors import ExpressionError
 from webagent.core.expr import Path, evaluate, has_template, references, render
@@ -115,12 +117,21 @@ def bind(model: Model, values: Mapping[str, Json], place: str = "") -> Model:
     """A copy of an action, expectation or read with every template filled in.
 
     Raises:
-        ExpressionError: a template does not evaluate.
+        ExpressionError: a template does not evaluate, or to what cannot stand there (a null URL).
     """
     data = model.model_dump(by_alias=True)
     if not _any_template(data):
         return model
-    return type(model).model_validate(_render_tree(data, values, place))
+    bound = _render_tree(data, values, place)
+    try:
+        return type(model).model_validate(bound)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        what = getattr(model, "verb", None) or getattr(model, "kind", type(model).__name__)
+        where = ".".join(str(part) for part in fault["loc"])
+        found = "null" if fault["input"] is None else f"a {type(fault['input']).__name__}"
+        msg = f"{what}: its {where} came out as {found}, which cannot stand there"
+        raise ExpressionError(msg) from error
 
 
 def bind_all(

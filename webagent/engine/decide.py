@@ -454,7 +454,8 @@ def _end(state: RunState, wanted: frozenset[str]) -> Park | Finish:
         return Finish("failed" if refused else "unknown", EXIT_EFFECT)
     if limited:
         return Finish("limit", EXIT_LIMIT)
-    if any(n.state in ("unmet", "blocked") for n in nodes):
+    # One that did not end was forgotten, which is a bug; whatever it is, it is not success.
+    if any(n.state in ("unmet", "blocked") or n.state not in FINAL for n in nodes):
         return Finish("failed", EXIT_FAILED)
     until = state.started.until if state.started is not None else None
     if until is not None and wanted != frozenset(state.the_plan.by_path):

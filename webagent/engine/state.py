@@ -407,9 +407,13 @@ def _resumed(state: RunState, event: ev.RunResumed) -> RunState:
     for step in plan.steps:
         nodes.setdefault(step.path, Node(step.path))
     gone = state.gone_epochs | frozenset(event.gone_epochs)
+    started = state.started
+    if started is not None and state.parked is not None and state.parked.cause == "until":
+        # It came as far as it was to come: to go on means to go on from there.
+        started = started.model_copy(update={"until": None})
     state = replace(
         state, plan=plan, nodes=nodes, items=templates, finished=None, parked=None, limit=None,
-        gone_epochs=gone,
+        gone_epochs=gone, started=started,
     )  # fmt: skip
     return _ready(state)
 
@@ -454,7 +458,21 @@ def _ready(state: RunState) -> RunState:
         wanted: NodeState = "ready" if met else "pending"
         if node.state != wanted:
             changed[step.path] = _moved(node, wanted)
+    changed.update(_ready_items(state, held))
     return replace(state, nodes={**state.nodes, **changed}) if changed else state
+
+
+def _ready_items(state: RunState, held: frozenset[str]) -> dict[str, Node]:
+    """Items of a for_each that wait for an ancestor that they reopened go on when it is met."""
+    changed: dict[str, Node] = {}
+    for template, children in state.items.items():
+        needs = state.the_plan.by_path[template].needs
+        if template in held or any(state.nodes[need].state != "met" for need in needs):
+            continue
+        for child in children:
+            if state.nodes[child].state == "pending":
+                changed[child] = _moved(state.nodes[child], "ready")
+    return changed
 
 
 def _below_reopened(state: RunState) -> frozenset[str]:

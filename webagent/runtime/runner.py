@@ -17,7 +17,7 @@ from webagent.core.errors import BadInput
 from webagent.core.limits import RENEW_SECONDS
 from webagent.core.plan import Plan
 from webagent.engine import decide
-from webagent.engine.state import RunState
+from webagent.engine.state import FINAL, RunState
 from webagent.ports import Lease
 from webagent.runtime.browser import RunBrowser
 from webagent.runtime.context import Deps, Pages
@@ -29,6 +29,9 @@ from webagent.runtime.steps import StepMoves, is_immediate
 STOP_POLL_SECONDS = 1.0
 # How long a running action may go on after the run was asked to park.
 GRACE_SECONDS = 15.0
+# Rounds in which a move ended and nothing was journaled. Each move tells its outcome, so the same
+# moves would be found again, for ever: better a crash that can be resumed than a busy loop.
+IDLE_ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +154,13 @@ class Runner:
         keeper: asyncio.Task[None],
     ) -> ev.Event:
         """Start moves until none is left; the event that ends or parks the run."""
+        idle = seq = 0
         while True:
             self._reap(tasks, keeper)
+            idle, seq = (0 if journal.state.seq > seq else idle + 1), journal.state.seq
+            if idle > IDLE_ROUNDS:
+                msg = f"no progress in {IDLE_ROUNDS} rounds; under way: {', '.join(tasks)}"
+                raise AssertionError(msg)
             if self.stopping.asked:
                 await self._wind_down(journal, tasks)
                 return ev.RunParked(reason="stopped by a person", cause="stopped")
@@ -247,6 +255,11 @@ def _unattended(state: RunState) -> bool:
 def _ending(move: decide.Park | decide.Finish, state: RunState) -> ev.Event:
     if isinstance(move, decide.Park):
         return ev.RunParked(reason=move.reason, cause=move.cause)
+    wanted = state.started.until if state.started is not None else None
+    left = [p for p, n in state.nodes.items() if n.state not in FINAL]
+    if left and wanted is None:
+        msg = f"the run would end, but {', '.join(left)} did not: the plan and its state disagree"
+        raise AssertionError(msg)
     return ev.RunFinished(
         status=move.status, exit_code=move.exit_code, changed=decide.changed(state)
     )
