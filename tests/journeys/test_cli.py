@@ -103,6 +103,9 @@ def test_stop_parks_the_run_of_another_process(journey: Journey):
     for line in process.stdout:
         if ": running" in line:
             break
+    shown = ended(journey.command("show", "last"))
+    assert "webagent stop" in shown.out
+    assert "interrupted" not in shown.out
     asked = ended(journey.command("stop", "last", "--json")).json
     assert asked["asked"] is True
     rest = ended(process)

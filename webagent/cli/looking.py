@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,18 +44,33 @@ def runs(
     if not found:
         showing.show("There is no run in this store yet. Start one: webagent run RECIPE")
         return
+    titles = ("run", "status", "recipe", "started (UTC)", "events", "errand")
+    rows = [_cells(one) for one in found]
+    if not sys.stdout.isatty():
+        showing.show(*("\t".join(cells) for cells in rows))
+        return
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("run", "status", "recipe", "started (UTC)", "events", "errand"):
-        table.add_column(title, no_wrap=title in ("run", "status"))
-    for one in found:
-        cells = (one.run, standing(one), one.recipe_id, one.started_at[:19].replace("T", " "),
-                 str(one.events), showing.one_line(one.errand, 50))  # fmt: skip
-        table.add_row(*(Text(showing.plain(cell)) for cell in cells))
+    for title in titles:
+        table.add_column(title, no_wrap=title != "errand")
+    for cells in rows:
+        table.add_row(*(Text(cell) for cell in cells))
     showing.show(table)
+
+
+def _cells(one: RunSummary) -> tuple[str, ...]:
+    """A run's line."""
+    return (
+        one.run,
+        standing(one),
+        showing.one_line(one.recipe_id, 40),
+        one.started_at[:19].replace("T", " "),
+        str(one.events),
+        showing.one_line(one.errand, 50),
+    )
 
 
 def standing(one: RunSummary) -> str:
@@ -81,12 +97,13 @@ def show(
 
     settings = wiring.settings()
 
-    async def read() -> tuple[str, Sequence[Entry]]:
+    async def read() -> tuple[str, Sequence[Entry], bool]:
         async with records.opened(settings) as store:
             found = await store.find(run)
-            return found, await store.entries(found)
+            held = await store.holder(found) is not None
+            return found, await store.entries(found), held
 
-    found, entries = asyncio.run(read())
+    found, entries, held = asyncio.run(read())
     state = fold(entries)
     folder = wiring.artifacts(settings).folder(found)
     if step is not None:
@@ -95,12 +112,16 @@ def show(
     evidence = evidence_of(entries, folder)
     if as_json:
         told = result_json(result_of(state))
-        ending.write_json({**told, "run": found, "folder": str(folder), "evidence": evidence})
+        ending.write_json(
+            {**told, "run": found, "held": held, "folder": str(folder), "evidence": evidence}
+        )
         return
-    _show_run(state, evidence, folder)
+    _show_run(state, evidence, folder, held=held)
 
 
-def _show_run(state: RunState, evidence: dict[str, dict[str, Any]], folder: Path) -> None:
+def _show_run(
+    state: RunState, evidence: dict[str, dict[str, Any]], folder: Path, *, held: bool
+) -> None:
     from rich.text import Text
 
     from webagent.cli.progress import tree
@@ -111,7 +132,7 @@ def _show_run(state: RunState, evidence: dict[str, dict[str, Any]], folder: Path
     result = result_of(state)
     if not console.is_terminal:
         console.print(tree(state, {}, console), soft_wrap=True)
-    show_result(result, state, console)
+    show_result(result, state, console, held=held)
     for path, one in result.steps.items():
         told = [
             f"ran {one.executions} times" if one.executions > 1 else "",

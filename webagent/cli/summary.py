@@ -11,8 +11,10 @@ from webagent.engine.state import RunState
 from webagent.runtime.result import RunResult, StepResult
 
 
-def show_result(result: RunResult, state: RunState, console: Console) -> None:
-    """Print a run's end."""
+def show_result(
+    result: RunResult, state: RunState, console: Console, *, held: bool = False
+) -> None:
+    """Print a run's end, or how it stands while somebody works on it (``held``)."""
     if console.is_terminal and state.plan is not None:
         console.print(tree(state, {}, console))
     counts: dict[str, int] = {}
@@ -23,12 +25,12 @@ def show_result(result: RunResult, state: RunState, console: Console) -> None:
     head = Text(result.status, style=STATUS_STYLES[result.status])
     head.append(f"  run {result.run}  {told}")
     console.print(head, soft_wrap=True)
-    if result.reason:
+    if result.reason and not held:
         console.print(Text(f"  {one_line(result.reason, 400)}"), soft_wrap=True)
     for step in result.steps.values():
         for line in _worth_saying(step, used=_used(state)):
             console.print(Text(f"  {line}"), soft_wrap=True)
-    for line in next_steps(result):
+    for line in next_steps(result, held=held):
         console.print(Text(line), soft_wrap=True)
 
 
@@ -58,9 +60,11 @@ def _worth_saying(step: StepResult, used: frozenset[str]) -> list[str]:
     ]
 
 
-def next_steps(result: RunResult) -> list[str]:
+def next_steps(result: RunResult, *, held: bool = False) -> list[str]:
     """What a person can do now."""
     lines = [f"Look at it: webagent show {result.run}"]
+    if held:
+        return [*lines, f"Park it: webagent stop {result.run}"]
     waiting = [step for step in result.steps.values() if step.state == "waiting"]
     for step in waiting:
         lines.append(f"Answer it: webagent answer {result.run} {step.path}=…")

@@ -154,6 +154,8 @@ def test_until_works_on_what_the_step_needs(webagent: Command, scripted: list[Sc
     told = webagent("run", "reading.yaml", "--until", "left", "--json").json
     assert (told["exit_code"], told["status"]) == (0, "parked")
     assert told["steps"]["right"]["state"] in ("pending", "ready")
+    assert webagent("resume", "last", "--json").json["status"] == "met"
+    assert {p.step for p in scripted[-1].log} == {"right"}
 
 
 def test_stopping_a_run_that_nobody_works_on_says_so(webagent: Command):
