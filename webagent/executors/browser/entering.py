@@ -152,7 +152,7 @@ async def select(move: Move, entry: Entry) -> None:
     if entry.value is None or not wanted:
         raise fail("invalid", f"no option given for {entry.target}")
     while True:
-        found = await move.find(entry.target, Wish(need="visible"))
+        found = await move.find(entry.target, Wish(need="select"))
         if found.seen["tag"] != "select":
             return await _choose(move, found, entry, wanted)
         options = found.seen["options"]
@@ -167,7 +167,6 @@ async def select(move: Move, entry: Entry) -> None:
                 candidates=tuple(option["label"] for option in options[:8]),
             )
         await stir(move.stage.page, SLICE_MS / 1000)
-    found = await move.find(entry.target, Wish(need="edit"))
     await move.dispatch()
     await move.send(
         found.locator.select_option(

@@ -23,7 +23,7 @@ from webagent.executors.browser import in_page
 from webagent.executors.browser.faults import document_went, fail, is_bad_selector, is_lost
 from webagent.executors.browser.settle import stir
 
-Need: TypeAlias = Literal["present", "visible", "act", "tick", "edit", "fill"]
+Need: TypeAlias = Literal["present", "visible", "act", "tick", "edit", "fill", "select"]
 Root: TypeAlias = Frame | Locator
 
 SLICE_MS = 250

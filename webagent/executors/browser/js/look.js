@@ -48,9 +48,9 @@ const fault = async (e) => {
     if (o.need === 'tick' && tick && [...(e.labels || [])].some(shown)) return null;
     return 'not visible';
   }
-  if (o.need === 'visible') return null;
+  if (o.need === 'visible' || (o.need === 'select' && e.tagName !== 'SELECT')) return null;
   if (disabled(e)) return 'disabled';
-  if (o.need === 'edit' || o.need === 'fill') return e.readOnly ? 'read-only' : null;
+  if (o.need !== 'act' && o.need !== 'tick') return e.readOnly ? 'read-only' : null;
   if (await moving(e)) return 'moving';
   return hit(e);
 };
