@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from webagent.core.action import Goto, first_acting
 from webagent.core.event import Judged, Rung
 from webagent.core.page import Drift
-from webagent.core.plan import Plan, PlanStep
+from webagent.core.plan import PlanStep
 from webagent.engine.allowance import attempts_of, retries_of
 from webagent.engine.classify import goto_sources, target_sources
 from webagent.engine.state import Node, RunState
@@ -159,19 +159,20 @@ def _may_reenter(step: PlanStep, node: Node) -> bool:
 def _renew(state: RunState, node: Node, step: PlanStep, used: int) -> Climb | None:
     if used >= RENEWALS or not _may_reenter(step, node):
         return None
-    sign_in = step.sign_in or sign_in_for(state.the_plan, node, step)
+    sign_in = sign_in_of(state, node)
     if sign_in is None:
         return None
     return Climb("renew", "signed_out", used + 1, target=sign_in, redo_from=0)
 
 
-def sign_in_for(plan: Plan, node: Node, step: PlanStep) -> str | None:
-    """The one sign_in step that this step needs, directly or not."""
-    del node
+def sign_in_of(state: RunState, node: Node) -> str | None:
+    """The sign_in step that a node works under: its own, or the one needed, directly or not."""
+    plan = state.the_plan
+    step = plan.step(node.path)
+    if step.sign_in is not None or step.do == "sign_in":
+        return step.sign_in
     found = [
-        path
-        for path in (s.path for s in plan.steps if s.do == "sign_in")
-        if step.path in plan.descendants(path)
+        s.path for s in plan.steps if s.do == "sign_in" and step.path in plan.descendants(s.path)
     ]
     return found[0] if len(found) == 1 else None
 

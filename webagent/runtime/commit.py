@@ -16,12 +16,13 @@ from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.errors import EffectConflict, ExpressionError
 from webagent.core.expect import ElementShown, Expectation, Verdict, all_hold
 from webagent.core.limits import LEASE_SECONDS
-from webagent.core.page import Drift, Failure
+from webagent.core.page import Drift, Failure, Observation
 from webagent.core.plan import PlanStep, Question
 from webagent.core.request_rules import GuardPolicy
 from webagent.core.target import Target
 from webagent.engine.allowance import timeout_of
 from webagent.engine.bind import bind_all, effect_key, names
+from webagent.engine.classify import Told, classify
 from webagent.engine.effects import (
     Probed,
     commit_request,
@@ -129,11 +130,11 @@ class Commits:
         step = work.step
         baseline: Json = None
         if step.probe is not None:
-            rows, failure = await self._read_probe(work)
-            if failure is not None:
+            rows, unread = await self._read_probe(work)
+            if unread is not None:
                 await work.report_unmet(
-                    page, drift="slow", failed_index=index, phase="before_commit",
-                    reason=f"the probe could not be read, so nothing was sent: {failure}",
+                    page, drift=unread.drift, failed_index=index, phase="before_commit",
+                    reason=f"the probe could not be read, so nothing was sent: {unread.reason}",
                 )  # fmt: skip
                 return False
             baseline = rows
@@ -371,24 +372,24 @@ class Commits:
         found = probed_list(probe) if probe is not None else None
         if probe is None or found is None:
             return Probed("unknown", {}, "the step has no probe that could tell")
-        rows, failure = await self._read_probe(work)
-        if failure is not None:
-            return Probed("unknown", {}, f"the probe could not be read: {failure}")
+        rows, unread = await self._read_probe(work)
+        if unread is not None:
+            return Probed("unknown", {}, f"the probe could not be read: {unread.reason}")
         return compare_probe(row.baseline, rows, found[1])
 
-    async def _read_probe(self, work: SegmentWork) -> tuple[list[dict[str, Json]], str | None]:
+    async def _read_probe(self, work: SegmentWork) -> tuple[list[dict[str, Json]], Told | None]:
         """The probe's keyed list, read in a fresh tab; or why it could not be read."""
         step = work.step
         if step.probe is None:
-            return [], "there is no probe"
+            return [], Told("precondition_unmet", "there is no probe")
         found = probed_list(step.probe)
         if found is None:
-            return [], "the probe reads no keyed list"
+            return [], Told("precondition_unmet", "the probe reads no keyed list")
         state = self.journal.state
         allowed = probe_policy(
             policy(state.the_plan, step, origins(state, work.node), self.deps.named_hosts)
         )
-        why = ""
+        why = Told("slow", "")
         for _ in range(PROBE_TRIES):
             tab = await self.open_tab(work.node, allowed)
             try:
@@ -402,11 +403,10 @@ class Commits:
                 rows = values.get(found[0])
                 bad = values.get(f"{found[0]}_bad")
                 if bad:
-                    return [], f"{len(bad)} rows of the probe's list could not be read"
+                    reason = f"{len(bad)} rows of the probe's list could not be read"
+                    return [], Told("output_invalid", reason)
                 return (list(rows) if isinstance(rows, list) else []), None
-            why = failure.message if failure else f"{seen.url} answers {seen.status}"
-            if seen.sign_in:
-                why = f"{seen.url} asks to sign in"
+            why = _unread(step, seen, failure)
         return [], why
 
     async def _refusal(self, work: SegmentWork, page: LivePage | None, row: EffectRow) -> str:
@@ -519,6 +519,17 @@ class Commits:
             effects=(EffectChange(expect=(row.state,), row=updated),),
             durable=True,
         )
+
+
+def _unread(step: PlanStep, seen: Observation, failure: Failure | None) -> Told:
+    """Why a probe could not be read: what the site says about itself, else it is merely not there.
+
+    A probe is never regenerated, so nothing else is told apart.
+    """
+    told = classify(step.model_copy(update={"uses": ()}), seen, failure=failure)
+    if told.drift in ("signed_out", "server_error", "blocked_by_site", "page_lost"):
+        return told
+    return Told("slow", failure.message if failure else f"{seen.url} answers {seen.status}")
 
 
 # Where sites put what is wrong with a form.

@@ -40,6 +40,20 @@ ERROR_PAGE_ACTION_SECONDS = 3.0
 POLL_SECONDS = 0.25
 
 
+# A shop that forgot who one is shows an empty basket rather than a sign-in form: when a step fails
+# in one of these ways, its session is looked at before anything else is blamed.
+MAY_BE_SIGNED_OUT: frozenset[Drift] = frozenset(
+    {
+        "target_missing",
+        "wrong_page",
+        "value_differs",
+        "precondition_unmet",
+        "output_invalid",
+        "blocked_by_site",
+    }
+)
+
+
 class StoppingError(Exception):
     """The run is being parked: leave off between two actions."""
 
@@ -47,11 +61,19 @@ class StoppingError(Exception):
 class SegmentWork:
     """One step's segment on one page."""
 
-    def __init__(self, deps: Deps, journal: Journal, node: str, stopping: Stopping) -> None:
+    def __init__(
+        self,
+        deps: Deps,
+        journal: Journal,
+        node: str,
+        stopping: Stopping,
+        session_ended: SessionEnded | None = None,
+    ) -> None:
         self.deps = deps
         self.journal = journal
         self.node = node
         self.stopping = stopping
+        self.session_ended = session_ended
 
     @property
     def step(self) -> PlanStep:
@@ -265,14 +287,18 @@ class SegmentWork:
         else:
             seen = Observation(alive=failure is None or failure.kind != "page_lost")
         told = classify(self.step, seen, failure=failure, failed_index=failed_index, verdicts=found)
+        drift, reason = drift or told.drift, reason or told.reason
+        if drift in MAY_BE_SIGNED_OUT and self.session_ended is not None:
+            ended = await self.session_ended(self.node)
+            drift, reason = ("signed_out", f"{reason}; {ended}") if ended else (drift, reason)
         events.append(
             ev.Judged(
                 step=self.node,
                 phase=phase,
                 verdicts=found,
                 judgement="unmet",
-                drift=drift or told.drift,
-                reason=reason or told.reason,
+                drift=drift,
+                reason=reason,
                 failed_index=failed_index,
                 retry_after=seen.retry_after,
             )
@@ -455,6 +481,14 @@ class SegmentWork:
                 reason=f"its limit of {hit.allowed:g} {hit.limit} is used up ({hit.used:g})",
             ),
         )
+
+
+class SessionEnded(Protocol):
+    """What the segment asks of the sign-ins (`runtime.sign_in`)."""
+
+    async def __call__(self, node: str) -> str:
+        """Why the session that a node works under is gone; "" if it stands or there is none."""
+        ...
 
 
 class Stopping:

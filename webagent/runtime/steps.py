@@ -76,7 +76,7 @@ class StepMoves:
         await self._tidy(move.node)
 
     def _work(self, node: str) -> SegmentWork:
-        return SegmentWork(self.deps, self.journal, node, self.stopping)
+        return SegmentWork(self.deps, self.journal, node, self.stopping, self.sessions.ended)
 
     def _step(self, node: str) -> PlanStep:
         return self.journal.state.the_plan.step(node)
