@@ -60,7 +60,7 @@ class Sessions:
             return ok, reason
 
     async def ended(self, node: str) -> str:
-        """Why the session that a node works under is gone; "" if it stands, or is not to be renewed.
+        """Why the session that a node works under is gone; "" if it stands or is not to be renewed.
 
         Looked at in a fresh tab, on the page where its sign-in begins: who is signed in is sent on
         from there, or finds there what the sign-in expects. Asked once for an entry of a node, so
@@ -104,7 +104,7 @@ class Sessions:
 
     @asynccontextmanager
     async def _at(self, sign_in: str) -> AsyncIterator[_SignIn]:
-        """A fresh tab for a sign-in step, with its bound segment; no page if the browser is gone."""
+        """A fresh tab for a sign-in step, with its bound segment; no page without a browser."""
         state = self.journal.state
         step = state.the_plan.by_path[sign_in]
         work = SegmentWork(self.deps, self.journal, sign_in, self.stopping)
