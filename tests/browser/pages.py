@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 HTML = "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><body>{body}</body>"
@@ -31,9 +32,9 @@ class Arrival:
     headers: dict[str, str]
 
 
-def html(body: str, title: str = "A page", **more: object) -> Answer:
+def html(body: str, title: str = "A page", **more: Any) -> Answer:
     """A page."""
-    answer = Answer(HTML.format(title=title, body=body), **more)  # type: ignore[arg-type]
+    answer = Answer(HTML.format(title=title, body=body), **more)
     answer.headers.setdefault("Content-Type", "text/html; charset=utf-8")
     return answer
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.pages import Answer, PageServer, html
 from tests.browser.rig import Rig, click, commit, fill, press
-from webagent.core.action import Commit
+from webagent.core.action import Commit, CommitAction
 
 URL = "http://odd.test/"
 FORM = "<form method=post action=/order><input name=n value=1><button>Order</button></form>"
@@ -92,7 +92,7 @@ async def test_a_named_request_goes_once_whatever_its_body(rig: Rig, pages: Page
     ids=lambda action: action.verb,
 )
 async def test_a_commit_by_click_or_key_arrives_and_settles(
-    rig: Rig, pages: PageServer, inner: object
+    rig: Rig, pages: PageServer, inner: CommitAction
 ) -> None:
     await show(
         rig,
@@ -101,7 +101,7 @@ async def test_a_commit_by_click_or_key_arrives_and_settles(
         "</form>",
     )
     await rig.ok(fill({"label": "Name"}, "x"))
-    outcome = await rig.ok(Commit(action=inner))  # type: ignore[arg-type]
+    outcome = await rig.ok(Commit(action=inner))
     assert pages.hits("/order", "POST") == 1
     assert outcome.happened.writes == ("POST http://odd.test/order",)
     assert (await rig.tab.observe()).url == URL + "order"

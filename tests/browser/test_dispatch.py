@@ -12,7 +12,7 @@ from playwright.async_api import Error
 
 from tests.browser.pages import PageServer, html
 from tests.browser.rig import Rig, click, commit, fill, press, select, target
-from webagent.core.action import Check, Drag, Goto
+from webagent.core.action import Action, Check, Drag, Goto
 from webagent.executors.browser.faults import click_dispatch
 
 URL = "http://odd.test/"
@@ -38,11 +38,11 @@ async def show(rig: Rig, pages: PageServer, body: str) -> None:
     ids=lambda action: action.verb,
 )
 async def test_nothing_is_sent_before_the_word_is_out(
-    rig: Rig, pages: PageServer, action: object
+    rig: Rig, pages: PageServer, action: Action
 ) -> None:
     """Each event of the page would be counted at the server."""
     # A path of its own: a beacon of the test before may still be on its way.
-    path = f"/sent-{action.verb}"  # type: ignore[attr-defined]
+    path = f"/sent-{action.verb}"
     body = (
         f"<form action={path}><button>Send</button><input type=checkbox><input aria-label=Text>"
         "<select><option>A<option>B</select></form><script>for(const t of "
@@ -61,7 +61,7 @@ async def test_nothing_is_sent_before_the_word_is_out(
         before.append(pages.hits(path))
         titles.append((await rig.tab.observe()).title)
 
-    outcome = await rig.tab.perform(action, deadline=5, dispatched=dispatched)  # type: ignore[arg-type]
+    outcome = await rig.tab.perform(action, deadline=5, dispatched=dispatched)
     assert outcome.failure is None
     assert before == [0]
     assert titles == ["A page"]
