@@ -23,6 +23,8 @@ from webagent.core.revision import Revision
 
 # Called right before an action's input is sent; only when it returns may the input go out.
 Dispatched: TypeAlias = Callable[[], Awaitable[None]]
+# Asked right before a commit's request leaves the browser; False keeps it back.
+MaySend: TypeAlias = Callable[[], Awaitable[bool]]
 StorageState: TypeAlias = dict[str, Json]
 
 
@@ -186,9 +188,18 @@ class Tab(Protocol):
     4. Nothing leaves the policy's origins; what was refused stands in ``happened.refusals``.
     5. A secret is typed only into a field in a frame of its own origin.
     6. Every wait ends by the deadline (seconds from now).
+    7. A commit's request leaves only after ``may_send`` said yes to it: a runner that was paused
+       between dispatch and input, and was taken over meanwhile, sends nothing any more.
     """
 
-    async def perform(self, action: Action, *, deadline: float, dispatched: Dispatched) -> Outcome:
+    async def perform(
+        self,
+        action: Action,
+        *,
+        deadline: float,
+        dispatched: Dispatched,
+        may_send: MaySend | None = None,
+    ) -> Outcome:
         """Carry out one bound action."""
         ...
 

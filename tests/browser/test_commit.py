@@ -156,3 +156,27 @@ async def test_a_double_submit_in_a_popup_is_held_too(rig: Rig, pages: PageServe
     await rig.do(commit({"role": "button", "name": "Order", "nth": 0}))
     await quiet()
     assert pages.hits("/order", "POST") == 1
+
+
+@pytest.mark.parametrize("yes", [True, False])
+async def test_a_runner_that_was_taken_over_sends_nothing(
+    rig: Rig, pages: PageServer, yes: bool
+) -> None:
+    await show(rig, pages, FORM)
+    asked: list[int] = []
+
+    async def may_send() -> bool:
+        asked.append(pages.hits("/order", "POST"))
+        return yes
+
+    async def dispatched() -> None:
+        return None
+
+    outcome = await rig.tab.perform(
+        commit('button "Order"'), deadline=3, dispatched=dispatched, may_send=may_send
+    )
+    await quiet()
+    assert pages.hits("/order", "POST") == int(yes)
+    assert asked == [0]
+    refusals = outcome.happened.refusals + (await rig.tab.happened()).happened.refusals
+    assert [r.rule for r in refusals] == ([] if yes else ["another runner has taken this run over"])

@@ -34,7 +34,7 @@ from webagent.core.expect import (
 from webagent.core.page import Failure, Happened, Observation, Outcome
 from webagent.core.plan import BrowserOptions, Plan, PlanStep
 from webagent.core.request_rules import GuardPolicy
-from webagent.ports import Dispatched, StorageState
+from webagent.ports import Dispatched, MaySend, StorageState
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,7 @@ class ScriptedSite:
     pause: float | None = None
     # Steps whose pages show from the start what is expected after them.
     shown_anyway: frozenset[str] = frozenset()
+
     def fault(self, step: str, at: int | None) -> Fault | None:
         """The fault that strikes now, if one is left."""
         for fault in self.faults.get(step, []):
@@ -121,7 +122,14 @@ class ScriptedTab:
         self._url = "about:blank"
         self._closed = False
 
-    async def perform(self, action: Action, *, deadline: float, dispatched: Dispatched) -> Outcome:
+    async def perform(
+        self,
+        action: Action,
+        *,
+        deadline: float,
+        dispatched: Dispatched,
+        may_send: MaySend | None = None,
+    ) -> Outcome:
         """Carry out one action by the script."""
         if self._site.pause is not None:
             await asyncio.sleep(self._site.pause)
@@ -136,6 +144,8 @@ class ScriptedTab:
         self._struck = None
         if action.verb not in PASSIVE or action.verb in ("goto", "back", "reload"):
             await dispatched()
+        if isinstance(action, Commit) and may_send is not None and not await may_send():
+            return Outcome(failure=Failure(kind="refused", message="taken over", dispatched="yes"))
         self._site.log.append(Performed(self.step, action.verb, action))
         if fault is not None:
             return self._strike(fault)

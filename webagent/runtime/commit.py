@@ -257,6 +257,7 @@ class Commits:
                 ev.EffectDispatched(step=node, key=key, attempt=claim.row.attempt),
             ),
             effects=(EffectChange(expect=("intended",), row=sent),),
+            may_send=self._still_ours,
         )  # fmt: skip
         effect = self.journal.state.nodes[node].effect
         if effect is None or effect.phase != "dispatched":
@@ -265,6 +266,11 @@ class Commits:
             return False
         page.commit_from = before
         return True
+
+    async def _still_ours(self) -> bool:
+        """Whether no other runner has taken the run over: a paused one wakes up not knowing."""
+        lease = self.journal.lease
+        return await self.deps.store.current_epoch(lease.run) == lease.epoch
 
     # -- after --------------------------------------------------------------------------------
 

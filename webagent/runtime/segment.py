@@ -23,7 +23,7 @@ from webagent.core.values import fingerprint
 from webagent.engine.allowance import pages_of, seconds_of, timeout_of
 from webagent.engine.bind import bind, bind_all, names
 from webagent.engine.classify import classify, describe
-from webagent.ports import Tab
+from webagent.ports import MaySend, Tab
 from webagent.runtime.context import Deps, LivePage
 from webagent.runtime.journal import Journal
 
@@ -95,6 +95,7 @@ class SegmentWork:
         part: ev.Part = "step",
         before_input: Sequence[ev.Event] = (),
         effects: Sequence[EffectChange] = (),
+        may_send: MaySend | None = None,
     ) -> Outcome:
         """Carry out one bound action with its journal entries; its values become page outputs.
 
@@ -117,7 +118,9 @@ class SegmentWork:
         timeout = action.timeout if action.timeout is not None else timeout_of(step)
         if action.timeout is None and action.verb not in NAVIGATING and self._on_error_page(page):
             timeout = min(timeout, ERROR_PAGE_ACTION_SECONDS)
-        outcome = await page.tab.perform(action, deadline=timeout, dispatched=dispatched)
+        outcome = await page.tab.perform(
+            action, deadline=timeout, dispatched=dispatched, may_send=may_send
+        )
         self._note(page, index, action, outcome, part)
         return outcome
 

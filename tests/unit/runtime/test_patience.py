@@ -10,7 +10,7 @@ from webagent.core.action import Action
 from webagent.core.page import Happened, Outcome, Response
 from webagent.core.request_rules import GuardPolicy
 from webagent.executors.scripted import ScriptedExecutor, ScriptedTab
-from webagent.ports import Dispatched
+from webagent.ports import Dispatched, MaySend
 from webagent.runtime.segment import ERROR_PAGE_ACTION_SECONDS
 
 READING = """
@@ -40,10 +40,17 @@ class Watched:
 
         class Tab(ScriptedTab):
             async def perform(
-                self, action: Action, *, deadline: float, dispatched: Dispatched
+                self,
+                action: Action,
+                *,
+                deadline: float,
+                dispatched: Dispatched,
+                may_send: MaySend | None = None,
             ) -> Outcome:
                 watched.deadlines.append((action.verb, deadline))
-                outcome = await super().perform(action, deadline=deadline, dispatched=dispatched)
+                outcome = await super().perform(
+                    action, deadline=deadline, dispatched=dispatched, may_send=may_send
+                )
                 if action.verb != "goto":
                     return outcome
                 answer = Response(

@@ -23,6 +23,7 @@ from webagent.core.page import Refusal
 from webagent.core.request_rules import GuardPolicy, Request, ResourceKind, refusal
 from webagent.executors.browser.commit_gate import CommitGate
 from webagent.executors.browser.resolving import Resolver
+from webagent.ports import MaySend
 
 _KINDS: dict[str, ResourceKind] = {
     "Document": "document",
@@ -51,6 +52,7 @@ class TabGuard:
         self.acting = False
         self.secret = False
         self.gate: CommitGate | None = None
+        self.may_send: MaySend | None = None
         self.fatal: list[Refusal] = []
         self.refused = asyncio.Event()
 
@@ -205,7 +207,11 @@ class Guard:
             body = raw.get("postData") or "".join(
                 entry.get("bytes", "") for entry in raw.get("postDataEntries", ())
             )
+            sent = len(tab.gate.passed)
             rule = tab.gate.refusal(request.method, request.url, raw.get("headers", {}), body)
+            ours = len(tab.gate.passed) > sent
+            if ours and tab.may_send is not None and not await tab.may_send():
+                rule = "another runner has taken this run over"
         return rule
 
     async def _find(self, frame: str) -> TabGuard | None:

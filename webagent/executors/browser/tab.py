@@ -27,7 +27,7 @@ from webagent.executors.browser.observe import observe, read_form
 from webagent.executors.browser.perform import perform
 from webagent.executors.browser.settle import settle
 from webagent.executors.browser.stage import Stage
-from webagent.ports import Artifacts
+from webagent.ports import Artifacts, MaySend
 
 GRACE_SECONDS = 1.5
 OPTIONAL_SECONDS = 1.0
@@ -66,7 +66,12 @@ class BrowserTab:
         return [page for page in self._stage.happenings.pages if not page.is_closed()]
 
     async def perform(
-        self, action: Action, *, deadline: float, dispatched: Callable[[], Awaitable[None]]
+        self,
+        action: Action,
+        *,
+        deadline: float,
+        dispatched: Callable[[], Awaitable[None]],
+        may_send: MaySend | None = None,
     ) -> Outcome:
         """Carry out one bound action within ``deadline`` seconds (the action's own may be less)."""
         began = time.monotonic()
@@ -74,6 +79,7 @@ class BrowserTab:
         loop = asyncio.get_running_loop()
         stage = self._stage
         stage.guard.begin()
+        stage.guard.may_send = may_send
         failure: Failure | None = None
         values: dict[str, Json] = {}
         move: Move | None = None
