@@ -186,10 +186,25 @@ async def test_nothing_is_ordered_when_the_probe_cannot_be_read_before(
 async def test_a_price_that_rose_meanwhile_is_not_paid(shop: Journey, quick: Path) -> None:
     dearer = {"usb-c-cable-1m": "19.50"}
     watch = when(met("choose"), lambda: shop.sites.set_fault(A, "price_change", dearer))
-    result = await shop.run(quick, watch=[watch])
+    result = await shop.run(quick, watch=[watch], unattended=True)
     assert (result.status, result.exit_code) == ("failed", 1)
     assert result["order_a"].drift == "value_differs"
     assert orders(shop) == 0
+
+
+async def test_a_person_who_is_there_is_asked_about_a_price_that_rose(
+    shop: Journey, quick: Path
+) -> None:
+    dearer = {"usb-c-cable-1m": "19.50"}
+    watch = when(met("choose"), lambda: shop.sites.set_fault(A, "price_change", dearer))
+    first = await shop.run(quick, watch=[watch])
+    assert (first.status, first.exit_code) == ("waiting", 3)
+    assert orders(shop) == 0
+    shop.sites.set_fault(A, "price_change", None)
+    await shop.answer(first.run, "order_a", "again")
+    result = await shop.resume(first.run)
+    assert (result.status, result.exit_code) == ("met", 0)
+    assert orders(shop) == 1
 
 
 async def test_an_offer_that_is_sold_out_is_not_chosen(shop: Journey) -> None:

@@ -105,9 +105,10 @@ def _try(
         case "regenerate":
             ok = can.planner and used < REVISIONS and step.segment is not None
             return Climb("regenerate", drift, used + 1) if ok else None
+        case "ask":
+            return _ask(node, step, judged, can, used)
         case _:
-            # ask, for a drift: there is nothing yet that a person's answer could change in place;
-            # resume is the person's way back in. find_again, model, split come with their planners.
+            # find_again, model and split come with their planners.
             return None
 
 
@@ -154,6 +155,19 @@ def _may_reenter(step: PlanStep, node: Node) -> bool:
     if step.effect in ("none", "repeatable") or not node.writes:
         return True
     return step.reset is not None
+
+
+def _ask(node: Node, step: PlanStep, judged: Judged, can: Capabilities, used: int) -> Climb | None:
+    """A person can change what the page or the site says (a price, a block): then try it again.
+
+    Only where nothing was sent and somebody is there; unattended the step fails with its reason.
+    """
+    changeable = judged.phase == "before_commit" or node.drift == "blocked_by_site"
+    if can.unattended or not changeable:
+        return None
+    if node.attempt >= attempts_of(step) or not _may_reenter(step, node):
+        return None
+    return Climb("ask", node.drift or "precondition_unmet", used + 1, note=node.reason)
 
 
 def _renew(state: RunState, node: Node, step: PlanStep, used: int) -> Climb | None:

@@ -329,7 +329,7 @@ def _climbed(state: RunState, event: ev.RungTaken) -> Node:
     if event.rung in ("wait", "regenerate", "find_again", "model", "split"):
         return _moved(node, "running")
     if event.rung in ("renew", "reenter"):
-        return _moved(node, "ready")
+        return replace(_moved(node, "ready"), question=None, about="", answered=False)
     if event.rung == "reopen":
         return replace(_moved(node, "pending"), judged=None)
     return node

@@ -12,7 +12,7 @@ from webagent.core.base import Json
 from webagent.core.errors import BrowserLost, ExpressionError
 from webagent.core.expect import Finding, all_hold, judge
 from webagent.core.page import Failure
-from webagent.core.plan import PlanStep
+from webagent.core.plan import PlanStep, Question
 from webagent.core.revision import RevisionRefusedError
 from webagent.core.revision import apply as apply_revision
 from webagent.core.values import fingerprint
@@ -164,6 +164,12 @@ class StepMoves:
                 )
             case "regenerate":
                 await self._regenerate(node, climb, taken)
+            case "ask":
+                text = f"{climb.note}. Nothing was sent. Try again, or let the step fail?"
+                question = Question(text=text, options=("again", "fail"))
+                await self.journal.append(
+                    taken, ev.PersonAsked(step=node, question=question, about="drift")
+                )
             case _:
                 reason = self.journal.state.nodes[node].reason or climb.note
                 await self.journal.append(
@@ -334,6 +340,9 @@ class StepMoves:
         if step.do == "ask":
             await self.journal.append(_met(node, {"answer": found.answer}, ""))
             return
+        if found.about == "drift":
+            await self._after_a_persons_word(node)
+            return
         # The probe showed the effect but not this output: a person gave it.
         row = await self.deps.store.effect(found.effect.key) if found.effect else None
         outputs: dict[str, Json] = dict(row.outputs) if row is not None and row.outputs else {}
@@ -341,6 +350,20 @@ class StepMoves:
         if missing:
             outputs[missing[0]] = found.answer
         await self.journal.append(_met(node, outputs, "an output was given by a person"))
+
+    async def _after_a_persons_word(self, node: str) -> None:
+        """A person was asked about a drift: enter the step again, or let it fail."""
+        found = self.journal.state.nodes[node]
+        drift = found.drift or "precondition_unmet"
+        if found.answer == "again":
+            nth = found.rungs.get("reenter", 0) + 1
+            await self.journal.append(
+                ev.RungTaken(step=node, rung="reenter", drift=drift, nth=nth, redo_from=0)
+            )
+        else:
+            await self.journal.append(
+                ev.StepFinished(step=node, state="unmet", drift=drift, reason=found.reason)
+            )
 
     async def _conclude(self, move: decide.Conclude) -> None:
         step = self._step(move.node)

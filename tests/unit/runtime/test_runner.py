@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.unit.runtime.stage import Stage, stage
 from webagent.core.page import Failure, Observation
 from webagent.executors.scripted import Fault, Turns
+from webagent.runtime.runner import answer
 
 MISSING = Failure(kind="target_missing", message='nothing matches button "Next"')
 
@@ -227,3 +228,36 @@ async def test_resume_retries_only_the_failed_item(ordering: Stage) -> None:
     assert result.exit_code == 0
     assert ordering.performed("click")["register[bob]"] - before["register[bob]"] == 1
     assert ordering.performed("click")["register[ann]"] == before["register[ann]"] == 1
+
+
+def with_check(ours: Stage) -> Stage:
+    """The basket is never as it should be."""
+    ours.site.unchecked = frozenset({"order"})
+    return ours
+
+
+async def test_a_failed_check_before_the_commit_is_put_to_a_person(ordering: Stage) -> None:
+    result = await with_check(ordering).run()
+    assert (result.status, result.exit_code) == ("waiting", 3)
+    assert (result["order"].state, result["order"].rungs["ask"]) == ("waiting", 1)
+    assert ordering.site.ledger == []
+    ordering.site.unchecked = frozenset()
+    await answer(ordering.deps(), "r1", "order", "again", "ann")
+    after = await ordering.resume()
+    assert (after.exit_code, ordering.site.ledger) == (0, ["order"])
+    assert after["search_a"].executions == 1
+
+
+async def test_a_person_may_let_it_fail(ordering: Stage) -> None:
+    await with_check(ordering).run()
+    await answer(ordering.deps(), "r1", "order", "fail", "ann")
+    result = await ordering.resume()
+    assert (result["order"].state, result.exit_code) == ("unmet", 1)
+    assert ordering.site.ledger == []
+
+
+async def test_unattended_nobody_is_asked_and_the_step_fails(ordering: Stage) -> None:
+    result = await with_check(ordering).run(unattended=True)
+    assert (result["order"].state, result.exit_code) == ("unmet", 1)
+    assert result["order"].drift == "value_differs"
+    assert ordering.site.ledger == []
