@@ -248,4 +248,4 @@ async def test_a_session_that_ends_meanwhile_is_renewed_and_one_order_made(
     assert_ordered_once(shop, await shop.run(quick, watch=[watch]))
     assert shop.sites.ledger.count("sign_in") == 2
     (order,) = shop.sites.ledger.writes("order")
-    assert [line["quantity"] for line in order.data["lines"]] == [1]  # type: ignore[attr-defined]
+    assert [line["quantity"] for line in order.data["lines"]] == [1]  # type: ignore[attr-defined]  # a fact is any JSON

@@ -75,6 +75,6 @@ async def test_what_is_not_on_an_error_page_is_not_waited_for_as_long(
 ) -> None:
     ours = stage(READING, tmp_path)
     watched = Watched(status)
-    ours.executor = lambda _run: watched.executor(ours)  # type: ignore[method-assign]
+    ours.executor = lambda _run: watched.executor(ours)  # type: ignore[method-assign]  # this stage watches deadlines
     await ours.run()
     assert watched.deadlines == [("goto", 10.0), ("read", 7.0), ("read", seconds)]
