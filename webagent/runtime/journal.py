@@ -10,13 +10,25 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from webagent.core.effect import EffectChange
+from webagent.core.errors import InvalidTransition
 from webagent.core.event import Entry, Event
 from webagent.engine.state import RunState, advance, fold
 from webagent.ports import Lease, Store
 
+# Until the store has stamped them; only order matters to whether events fit the state.
+_UNSTAMPED = "1970-01-01T00:00:00+00:00"
+
 RedactEvent: TypeAlias = Callable[[Event], Event]
 RedactEffect: TypeAlias = Callable[[EffectChange], EffectChange]
 Watch: TypeAlias = Callable[[RunState, Entry], None]
+
+
+class OvertakenError(Exception):
+    """What was to be told fits the state no more: another node's event came first.
+
+    Between a decision and its event others have their turn: a step that was about to be entered is
+    held because an ancestor of it was reopened. Nothing was kept; the engine has to be asked anew.
+    """
 
 
 class Journal:
@@ -57,13 +69,17 @@ class Journal:
     ) -> None:
         """Append what was deferred and these events, all or none, then fold them.
 
+        What does not fold is never kept: a journal that cannot be read again is lost for good.
+
         Raises:
             LeaseLost, SequenceConflict, EffectConflict: as the store's promise 2.
+            OvertakenError: the events fit the state no more.
         """
         async with self._lock:
             told = [*self._deferred, *(self._redact(event) for event in events)]
             if not told and not effects:
                 return
+            self._check(told)
             effects = tuple(self._redact_effect(change) for change in effects)
             entries = await self._store.append(
                 self.lease, self.state.seq, told, effects, durable=durable
@@ -73,6 +89,16 @@ class Journal:
                 self.state = advance(self.state, entry)
                 for watch in self._watch:
                     watch(self.state, entry)
+
+    def _check(self, told: Sequence[Event]) -> None:
+        """Fold the events before they are kept."""
+        state = self.state
+        try:
+            for number, event in enumerate(told, state.seq + 1):
+                entry = Entry(seq=number, epoch=self.lease.epoch, at=_UNSTAMPED, event=event)
+                state = advance(state, entry)
+        except InvalidTransition as error:
+            raise OvertakenError(error.message) from error
 
     async def flush(self) -> None:
         """Append what was deferred."""

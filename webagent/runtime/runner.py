@@ -21,7 +21,7 @@ from webagent.engine.state import FINAL, RunState
 from webagent.ports import Lease
 from webagent.runtime.browser import RunBrowser
 from webagent.runtime.context import Deps, Pages
-from webagent.runtime.journal import Journal
+from webagent.runtime.journal import Journal, OvertakenError
 from webagent.runtime.result import RunResult, result_of
 from webagent.runtime.segment import Stopping, StoppingError
 from webagent.runtime.steps import StepMoves, is_immediate
@@ -179,7 +179,8 @@ class Runner:
                     continue
                 began = True
                 if is_immediate(move):
-                    await moves.carry_out(move)
+                    with contextlib.suppress(OvertakenError):
+                        await moves.carry_out(move)
                     again = True
                     if isinstance(move, decide.Reopen):
                         continue
@@ -195,7 +196,7 @@ class Runner:
         for node, task in list(tasks.items()):
             if task.done():
                 del tasks[node]
-                with contextlib.suppress(StoppingError):
+                with contextlib.suppress(StoppingError, OvertakenError):
                     task.result()
 
     async def _wait(

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.unit.runtime.stage import Stage, stage
+from webagent.core import event as ev
 from webagent.core.page import Failure, Observation
 from webagent.engine import decide
 from webagent.engine.state import fold
 from webagent.executors.scripted import Fault
+from webagent.runtime.journal import Journal, OvertakenError
 from webagent.runtime.steps import StepMoves
 
 MISSING = Failure(kind="target_missing", message="nothing matches")
@@ -90,3 +92,16 @@ async def test_a_run_never_ends_over_a_step_that_did_not(
         await fan.run()
     state = fold(await fan.entries())
     assert decide.next_moves(state) == (decide.Finish("failed", 1),)
+
+
+async def test_what_does_not_fold_is_never_kept(fan: Stage) -> None:
+    await fan.run()
+    before = await fan.entries()
+    deps = fan.deps()
+    lease = await fan.store.acquire("r1", deps.runner)
+    journal = Journal(fan.store, lease, deps.redact_event, deps.redact_effect)
+    await journal.load()
+    with pytest.raises(OvertakenError, match="left cannot go from met to running"):
+        await journal.append(ev.StepStarted(step="left", attempt=2))
+    assert await fan.entries() == before
+    assert fold(before).seq == journal.state.seq
