@@ -18,7 +18,7 @@ from webagent.core.page import Drift
 from webagent.core.plan import PAGELESS, PlanStep, Question, template_of
 from webagent.core.values import fingerprint
 from webagent.engine.allowance import attempts_of
-from webagent.engine.bind import question_of, used_hashes, when_holds
+from webagent.engine.bind import effect_key, question_of, used_hashes, when_holds
 from webagent.engine.guard import origins
 from webagent.engine.ladder import Capabilities, Climb, climb
 from webagent.engine.state import FINAL, Node, RunState
@@ -186,11 +186,12 @@ def _order(state: RunState, wanted: frozenset[str]) -> Iterator[str]:
 
 
 class _Busy:
-    """What is at work: how many pages, and on which origins with or without an effect."""
+    """What is at work: how many pages, on which origins, writing or not, and which effects."""
 
     def __init__(self) -> None:
         self.pages = 0
         self.origins: list[tuple[frozenset[str], bool]] = []
+        self.effects: set[str] = set()
 
     def clashes(self, where: frozenset[str], writes: bool) -> bool:
         return any(where & other and (writes or others) for other, others in self.origins)
@@ -210,7 +211,18 @@ def _busy(state: RunState) -> _Busy:
             and path not in state.items
         ):
             busy.add(frozenset(origins(state, path)), step.effect != "none")
+            busy.effects.add(_effect_of(state, path, step))
     return busy
+
+
+def _effect_of(state: RunState, path: str, step: PlanStep) -> str:
+    """The key of a once step's effect; "" for other steps, and where it cannot be told yet."""
+    if step.effect != "once":
+        return ""
+    try:
+        return effect_key(state, path)
+    except ExpressionError:
+        return ""
 
 
 def _for_node(
@@ -352,7 +364,12 @@ def _enter(
     writes = step.effect != "none"
     if busy.pages >= tabs or busy.clashes(where, writes):
         return
+    effect = _effect_of(state, node.path, step)
+    if effect and effect in busy.effects:
+        # Two steps may share one effect: whoever comes second waits, and finds it done.
+        return
     busy.add(where, writes)
+    busy.effects.add(effect)
     yield Enter(node.path, node.attempt + 1, reset=_must_reset(node, step))
 
 

@@ -105,3 +105,29 @@ async def test_what_does_not_fold_is_never_kept(fan: Stage) -> None:
         await journal.append(ev.StepStarted(step="left", attempt=2))
     assert await fan.entries() == before
     assert fold(before).seq == journal.state.seq
+
+
+async def test_steps_that_share_an_effect_do_it_one_after_the_other(tmp_path: Path) -> None:
+    step = """
+  {name}:
+    do: submit
+    once: {{name: order, key: one}}
+    segment:
+      - goto: http://{name}.test/
+      - commit: {{click: button "Order"}}
+      - read: {{no: .no}}
+    expect: [{{text: Thanks}}]
+    probe:
+      - goto: http://{name}.test/orders
+      - read: {{orders: {{each: tr, key: no, fields: {{no: .no}}}}}}
+"""
+    text = "webagent: 1\nid: t\nerrand: t\nsteps:" + "".join(
+        step.format(name=name) for name in ("a", "b", "c")
+    )
+    ours = stage(text, tmp_path)
+    ours.site.reads = lambda _step, name: [] if name == "orders" else "17"
+    ours.site.pause = 0.001
+    result = await ours.run()
+    assert (result.exit_code, len(ours.site.ledger)) == (0, 1)
+    assert sorted(s.already for s in result.steps.values()) == [False, True, True]
+    assert {str(s.outputs) for s in result.steps.values()} == {"{'no': '17'}"}
