@@ -8,6 +8,7 @@ people get them. Each step's goal, URL and values carry its own number: where an
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -157,7 +158,9 @@ def _add_conditions(draw: st.DrawFn, errand: Errand, step: dict[str, Any], uses:
     if draw(st.integers(0, 5)) == 0:
         own = [f'{u}.value != "other"' for u in uses if errand.kinds[u] in PAGED]
         step["when"] = draw(st.sampled_from(["go", "stop", *own]))
-    others = [s for s in errand.steps if s not in uses and s != step.get("continues")]
+    # A step whose value is used is needed itself: as one of several it might have none.
+    named = {step.get("continues"), *re.findall(r"\bs\d+(?=\.)", json.dumps(step))}
+    others = [s for s in errand.steps if s not in named]
     if len(others) >= 2 and draw(st.integers(0, 5)) == 0:
         pair = draw(st.lists(st.sampled_from(others), min_size=2, max_size=2, unique=True))
         step["needs"] = draw(st.sampled_from([{"any": pair}, pair]))
