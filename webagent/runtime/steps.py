@@ -135,8 +135,10 @@ class StepMoves:
                 await self.pages.close(node)
             return
         if found.state == "met":
-            await self.browser.keep_session()
             state = self.journal.state
+            # Only a run that may still go on is ever signed in again from what is kept.
+            if any(n.state not in ("met", "skipped") for n in state.nodes.values()):
+                await self.browser.keep_session()
             path = self._step(node).path
             following = [s.path for s in state.the_plan.steps if s.continues == path]
             if any(state.nodes[f].state not in FINAL for f in following):
