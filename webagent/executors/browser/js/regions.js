@@ -30,6 +30,8 @@ const copy = (node) => {
   return made;
 };
 const inert = document.implementation.createHTMLDocument('');
+// Between the search for them and this look the page may have put others in their place.
+els = els.filter((e) => e.isConnected);
 const seen = els.filter(shown);
 const some = seen.length ? seen : els;
 const next = o && o.count ? [] : some.map((e) => copy(e).outerHTML);
