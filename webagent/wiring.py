@@ -132,6 +132,13 @@ def write_outputs(path: Path, outputs: Mapping[str, Mapping[str, Json] | None]) 
     return write_outputs(path, outputs)
 
 
+def left_out(outputs: Mapping[str, Mapping[str, Json] | None]) -> dict[str, int]:
+    """How many rows or items a table of these outputs leaves out because they failed, by list."""
+    from webagent.sinks.rows import left_out
+
+    return left_out(outputs)
+
+
 # -- who runs, and as what --------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from webagent.cli.options import (
     RunArgument,
 )
 from webagent.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from webagent.core.plan import Plan
 
 
 def register(app: typer.Typer) -> None:
@@ -66,6 +69,8 @@ def run(  # noqa: PLR0913 - the options of a command are its parameters
     if out is not None:
         wiring.check_out(out)
     errand = errands.prepare(recipe, _named(given or []), file=inputs, terms=terms)
+    if out is not None and not rehearse:
+        _one_table(out, errand.plan, until)
     settings = wiring.settings()
     drive(
         lambda manner, hold: running.begin(errand, settings, manner, hold),
@@ -112,6 +117,21 @@ def stop(run: RunArgument, as_json: JsonOption = False) -> None:
         showing.show(f"Run {found} was asked to park; resume it with: webagent resume {found}")
     else:
         showing.show(f"Nobody is working on run {found}.")
+
+
+def _one_table(out: Path, plan: Plan, until: str | None) -> None:
+    """Raise BadInput when a table is wanted of a plan that surely ends in several lists."""
+    from webagent.core.ends import sure_lists
+
+    if out.suffix.lower() == ".json" or len(lists := sure_lists(plan, until)) < 2:
+        return
+    step = lists[0].rsplit(".", 1)[0]
+    raise BadInput(
+        f"{out}: the recipe ends in {len(lists)} lists ({', '.join(lists)}): one table cannot "
+        "show which row is whose.",
+        hint=f"Write --out {out.with_suffix('.json')}, which holds them all, or choose a step that "
+        f"gives one list, such as: --until {step}",
+    )
 
 
 def _named(given: list[str]) -> dict[str, str]:

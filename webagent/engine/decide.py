@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from webagent.core.ends import steps_until
 from webagent.core.errors import ExpressionError
 from webagent.core.event import RunStatus
 from webagent.core.limits import TABS
@@ -163,19 +164,8 @@ def next_moves(
 
 def _wanted(state: RunState) -> frozenset[str]:
     """The steps that this run is to work on: all, or with ``until`` that step and what it needs."""
-    plan = state.the_plan
     until = state.started.until if state.started is not None else None
-    if until is None:
-        return frozenset(plan.by_path)
-    inside = {p for p in plan.by_path if p == until or p.startswith(f"{until}/")}
-    todo, seen = list(inside), set(inside)
-    while todo:
-        step = plan.by_path[todo.pop()]
-        for need in (*step.needs, *step.needs_any):
-            if need not in seen:
-                seen.add(need)
-                todo.append(need)
-    return frozenset(seen)
+    return steps_until(state.the_plan, until)
 
 
 def _order(state: RunState, wanted: frozenset[str]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """A run's outputs as rows: what a table can hold of them.
 
 Pure. The rows are the items of the one list among the outputs; without a list, all outputs make one
-row. In a flat row, values inside values get a column of their own: ``price.amount``.
+row. In a flat row, values inside values get a column of their own: ``price.amount``. What failed is
+no second table: rows that a read could not type, and items of a for_each that failed, stand apart.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ Row: TypeAlias = dict[str, Json]
 
 # Rows of a read that failed their types: kept apart by the read, and apart from the result as well.
 BAD_ROWS = "_bad"
+# The outputs of a for_each: a row for each item that is met, one for each that failed, how many.
+_OF_FOR_EACH = {"items", "failed", "count"}
 
 
 def rows_of(outputs: Mapping[str, Mapping[str, Json] | None]) -> list[Row]:
@@ -25,10 +28,10 @@ def rows_of(outputs: Mapping[str, Mapping[str, Json] | None]) -> list[Row]:
     single: Row = {}
     for step, values in outputs.items():
         for name, value in (values or {}).items():
-            if name.endswith(BAD_ROWS):
+            if _stands_apart(name, values or {}):
                 continue
             if isinstance(value, list) and all(isinstance(item, dict) for item in value):
-                lists[f"{step}.{name}"] = value
+                lists[f"{step}.{name}"] = _items(value) if _is_for_each(values or {}) else value
             else:
                 single[f"{step}.{name}"] = value
     if len(lists) > 1:
@@ -40,6 +43,29 @@ def rows_of(outputs: Mapping[str, Mapping[str, Json] | None]) -> list[Row]:
     if not lists:
         return [single] if single else []
     return [item for items in lists.values() for item in items]
+
+
+def left_out(outputs: Mapping[str, Mapping[str, Json] | None]) -> dict[str, int]:
+    """How many rows or items a table of these outputs leaves out because they failed, by list."""
+    return {
+        f"{step}.{name}": len(value)
+        for step, values in outputs.items()
+        for name, value in (values or {}).items()
+        if _stands_apart(name, values or {}) and isinstance(value, list) and value
+    }
+
+
+def _is_for_each(values: Mapping[str, Json]) -> bool:
+    return values.keys() == _OF_FOR_EACH
+
+
+def _stands_apart(name: str, values: Mapping[str, Json]) -> bool:
+    return name.endswith(BAD_ROWS) or (name == "failed" and _is_for_each(values))
+
+
+def _items(rows: Sequence[Row]) -> list[Row]:
+    """The rows of a for_each without what each item's own reads left apart."""
+    return [{k: v for k, v in row.items() if not k.endswith(BAD_ROWS)} for row in rows]
 
 
 def flat(value: Mapping[str, Json], before: str = "") -> Row:

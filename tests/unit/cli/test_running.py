@@ -169,3 +169,97 @@ def test_pausing_without_a_terminal_is_refused(webagent: Command):
     said = webagent("run", "comparing.yaml", "--pause-on-failure")
     assert said.code == 2
     assert "no terminal" in said.err
+
+
+ADDING = """\
+webagent: 1
+id: adding
+errand: Look at each
+inputs:
+  people: {type: list, default: [{mail: a@x, name: Ann}, {mail: b@x, name: Bob}]}
+steps:
+  look:
+    do: read
+    goal: Look at one
+    for_each: "{{ people }}"
+    key: item.mail
+    allow_failed: 1
+    segment: [{goto: "http://l.test/{{ item.name }}"}, {read: {value: .v}}]
+    expect: [{text: Left}]
+"""
+
+TWO_LISTS = """\
+webagent: 1
+id: two
+errand: Two lists
+inputs:
+  offers: {type: list, default: [{title: red, price: 3}, {title: blue, price: 2}]}
+steps:
+  cheap: {do: compare, from: "{{ offers }}", where: price <= 9}
+  cheaper: {do: compare, from: "{{ cheap.items }}", where: price <= 2}
+  dear: {do: compare, from: "{{ offers }}", where: price > 2}
+"""
+
+
+def test_a_for_each_is_one_table_and_what_failed_is_counted(
+    webagent: Command, folder: Path, scripted: list[ScriptedSite]
+):
+    (folder / "adding.yaml").write_text(ADDING)
+    assert webagent("run", "adding.yaml", "--out", "met.csv").code == 0
+    lines = (folder / "met.csv").read_text().splitlines()
+    assert lines == [
+        "key,item.mail,item.name,value",
+        "a@x,a@x,Ann,value of look[a@x]",
+        "b@x,b@x,Bob,value of look[b@x]",
+    ]
+    missing = Failure(kind="target_missing", message="no .v")
+    scripted[-1].faults["look[b@x]"] = [Fault(at=1, failure=missing, times=99)]
+    said = webagent("run", "adding.yaml", "--out", "one.jsonl")
+    assert said.code == 0
+    assert "1 rows written to one.jsonl" in said.out
+    assert "1 of look.failed left out" in said.err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_plan_that_ends_in_two_lists_is_refused_before_it_runs(
+    webagent: Command, folder: Path, suffix: str
+):
+    (folder / "two.yaml").write_text(TWO_LISTS)
+    said = webagent("run", "two.yaml", "--out", f"out.{suffix}")
+    assert said.code == 2
+    assert "cheaper.items, dear.items" in said.err
+    assert "--out out.json" in said.err
+    assert "no run" in webagent("runs").out
+    assert webagent("run", "two.yaml", "--out", "out.json").code == 0
+
+
+def test_until_a_step_that_others_use_writes_its_rows(webagent: Command, folder: Path):
+    (folder / "two.yaml").write_text(TWO_LISTS)
+    said = webagent("run", "two.yaml", "--until", "cheap", "--out", "cheap.csv")
+    assert said.code == 0
+    assert (folder / "cheap.csv").read_text() == "title,price\nred,3\nblue,2\n"
+
+
+def test_no_rows_are_explained(webagent: Command, folder: Path, scripted: list[ScriptedSite]):
+    (folder / "adding.yaml").write_text(ADDING)
+    said = webagent("run", "adding.yaml", "-i", "people=[]", "--out", "none.csv")
+    assert said.code == 0
+    assert "0 rows: look gave none, so nothing was written to none.csv" in said.err
+    assert not (folder / "none.csv").exists()
+
+
+def test_a_file_that_cannot_be_written_does_not_make_a_met_run_bad_input(
+    webagent: Command, folder: Path
+):
+    (folder / "out.csv").write_text("other,columns\n")
+    said = webagent("run", "comparing.yaml", "--out", "out.csv")
+    assert said.code == 1
+    assert said.out.startswith("choose: met") or "met  run" in said.out
+    assert "The run itself is met" in said.err
+    way = said.err.split("webagent resume ")[1].split()
+    assert way[1:] == ["--out", "out.json"]
+    assert webagent("resume", *way).code == 0
+    assert json.loads((folder / "out.json").read_text())["choose"]["title"] == "blue"
+    told = webagent("run", "comparing.yaml", "--out", "out.csv", "--json").json
+    assert (told["ok"], told["exit_code"], told["status"]) == (False, 1, "met")
+    assert "other columns" in told["out"]["notes"][0]
