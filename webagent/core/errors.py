@@ -11,9 +11,9 @@
     │   └── UnknownRun            no run has this id
     ├── StoreError                the store did not keep what it must; exit code 6
     │   ├── LeaseLost             another runner has taken this run over
-    │   ├── RunBusy               another live runner holds this run
+    │   ├── RunBusy               another live runner holds this run; exit code 2
     │   ├── SequenceConflict      somebody else appended to this journal
-    │   └── EffectConflict        the effect's row is not in the state this change needs
+    │   └── EffectConflict        the effect's row is not in the state needed; exit code 2
     ├── BrowserError              no usable browser; exit code 1
     │   ├── BrowserNotFound       no Chromium on this machine
     │   ├── BrowserInstallFailed  no way of getting one worked
@@ -139,6 +139,7 @@ class RunBusy(StoreError):
 
     code = "run_busy"
     remedy = "again"
+    exit_code = 2  # the store is well: the person asked for what does not go now
 
 
 class SequenceConflict(StoreError):
@@ -151,6 +152,7 @@ class EffectConflict(StoreError):
     """The effect's row is not in the state that this change needs."""
 
     code = "effect_conflict"
+    exit_code = 2  # the store is well and said no
 
 
 class BrowserError(WebagentError):

@@ -183,7 +183,9 @@ def settled_row(old: EffectRow, happened: bool, *, by: str, note: str, now: date
     new: EffectState = "confirmed" if happened else "freed"
     if old.state not in UNSETTLED:
         raise EffectConflict(
-            f"Effect {old.key!r} is {_described(old)}: there is nothing to settle."
+            f"Effect {old.key!r} is {_described(old)}: there is nothing to settle.",
+            hint="Only what is unknown is settled; see: webagent effects. To do it once more, in "
+            "your name: webagent run RECIPE --again STEP",
         )
     if new not in EFFECT_TRANSITIONS[old.state]:
         raise EffectConflict(

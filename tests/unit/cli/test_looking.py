@@ -1,9 +1,12 @@
 """`runs`, `show`, `effects`, `settle`, and beginnings of ids."""
 
+import asyncio
 from pathlib import Path
 
-from tests.unit.cli.conftest import Command
+from tests.unit.cli.conftest import Command, Said
+from webagent import wiring
 from webagent.executors.scripted import Fault, ScriptedSite
+from webagent.interface import records
 
 ORDERING = """\
 webagent: 1
@@ -87,10 +90,29 @@ def test_an_unknown_effect_ends_with_5_and_is_settled_by_a_person(
     resumed = webagent("resume", "last", "--json").json
     assert resumed["steps"]["order"]["state"] == "met"
     assert scripted[0].ledger == ["order"]
-    assert webagent("settle", "ordering/order/one", "--did-not").code == 6
+    again = webagent("settle", "ordering/order/one", "--did-not")
+    assert again.code == 2
+    assert "webagent effects" in again.err
 
 
 def test_settling_what_nobody_did_names_what_is_near(webagent: Command):
     said = webagent("settle", "nothing", "--happened")
     assert said.code == 2
     assert "webagent effects" in said.err
+
+
+def test_a_run_that_somebody_works_on_is_no_fault_of_the_store(webagent: Command):
+    assert webagent("run", "comparing.yaml").code == 0
+    run = webagent("runs", "--json").json[0]["run"]
+
+    async def held() -> Said:
+        async with records.opened(wiring.settings()) as store:
+            lease = await store.acquire(run, wiring.this_runner())
+            try:
+                return await asyncio.to_thread(webagent, "answer", run, "choose=1")
+            finally:
+                await store.release(lease)
+
+    said = asyncio.run(held())
+    assert said.code == 2
+    assert f"webagent stop {run}" in said.err
