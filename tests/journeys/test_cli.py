@@ -123,6 +123,9 @@ def test_a_failed_step_leaves_evidence_that_show_names(journey: Journey, tmp_pat
     assert Path(evidence["screenshot"]).read_bytes().startswith(b"\x89PNG")
     assert 'searchbox "Search"' in Path(evidence["outline"]).read_text("utf-8")
     assert evidence["screenshot"] in ended(journey.command("show", "last")).out
+    step = ended(journey.command("show", "last", "--step", "search_b")).out
+    assert evidence["screenshot"] in step
+    assert evidence["outline"] in step
 
 
 def test_an_effect_that_nobody_knows_of_ends_with_5_until_a_person_settles_it(journey: Journey):

@@ -107,11 +107,11 @@ def show(
     state = fold(entries)
     folder = wiring.artifacts(settings).folder(found)
     if step is not None:
-        _show_step(state, entries, step, as_json=as_json)
+        _show_step(state, entries, step, as_json=as_json, folder=folder)
         return
     evidence = evidence_of(entries, folder)
     if as_json:
-        told = result_json(result_of(state))
+        told = result_json(result_of(state, held=held))
         ending.write_json(
             {**told, "run": found, "held": held, "folder": str(folder), "evidence": evidence}
         )
@@ -129,7 +129,7 @@ def _show_run(
     from webagent.runtime.result import result_of
 
     console = showing.console()
-    result = result_of(state)
+    result = result_of(state, held=held)
     if not console.is_terminal:
         console.print(tree(state, {}, console), soft_wrap=True)
     show_result(result, state, console, held=held)
@@ -144,20 +144,25 @@ def _show_run(
             text = f"{path}: {'; '.join(t for t in told if t)}"
             console.print(Text(showing.one_line(text, 400)), soft_wrap=True)
     for path, files in evidence.items():
-        console.print(Text(showing.plain(f"Evidence of {path}:")), soft_wrap=True)
-        for name, value in files.items():
-            lines = value if isinstance(value, list) else [value]
-            for line in lines:
-                text = f"  {name}: {showing.one_line(str(line), 300)}"
-                console.print(Text(text), soft_wrap=True)
+        _show_evidence(path, files)
     console.print(Text(f"Files: {folder}"), soft_wrap=True)
 
 
-def _show_step(state: RunState, entries: Sequence[Entry], step: str, *, as_json: bool) -> None:
+def _show_evidence(path: str, files: dict[str, Any]) -> None:
+    """What a step's last failure left: the page, its screenshot and outline, console, requests."""
+    showing.show(f"Evidence of {path}:")
+    for name, value in files.items():
+        for line in value if isinstance(value, list) else [value]:
+            showing.show(f"  {name}: {showing.one_line(str(line), 300)}")
+
+
+def _show_step(
+    state: RunState, entries: Sequence[Entry], step: str, *, as_json: bool, folder: Path
+) -> None:
     """The events of one step, of its items, or of the steps of its sub-plan."""
     from difflib import get_close_matches
 
-    from webagent.cli.evidence import event_text
+    from webagent.cli.evidence import event_text, evidence_of
 
     if step not in state.nodes and not any(p.startswith(f"{step}/") for p in state.nodes):
         near = get_close_matches(step, state.nodes, n=1)
@@ -177,3 +182,5 @@ def _show_step(state: RunState, entries: Sequence[Entry], step: str, *, as_json:
         where = "" if entry.event.step == step else f" {entry.event.step[len(step) :]}"
         text = f"{entry.seq:>4} {entry.at[11:23]}{where} {event_text(entry.event)}"
         showing.show(showing.one_line(text, 400))
+    for path, files in evidence_of(mine, folder).items():
+        _show_evidence(path, files)

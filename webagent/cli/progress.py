@@ -39,7 +39,8 @@ SYMBOLS: dict[NodeState, tuple[str, str, str]] = {
     "unknown": ("!", "!", "red"),
 }
 STATUS_STYLES = {"met": "green", "failed": "red", "unknown": "red", "limit": "yellow",
-                 "waiting": "yellow", "parked": "yellow", "running": "cyan"}  # fmt: skip
+                 "waiting": "yellow", "parked": "yellow", "running": "cyan",
+                 "interrupted": "yellow"}  # fmt: skip
 FRAMES_PER_SECOND = 8
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+
 from rich.console import Console
 from rich.text import Text
 
 from webagent.cli.progress import STATUS_STYLES, tree
 from webagent.cli.showing import is_empty_fault_list, one_line, short_value
+from webagent.core.page import Drift
+from webagent.core.plan import Question, template_of
 from webagent.engine.state import RunState
 from webagent.runtime.result import RunResult, StepResult
+
+# What a plain resume would only meet again: the page, or what is read of it, is not as written.
+TO_EDIT: frozenset[Drift] = frozenset({
+    "target_missing", "target_ambiguous", "wrong_page", "page_moved", "output_invalid",
+    "precondition_unmet",
+})  # fmt: skip
 
 
 def show_result(
@@ -42,8 +52,6 @@ def _used(state: RunState) -> frozenset[str]:
 
 def _worth_saying(step: StepResult, used: frozenset[str]) -> list[str]:
     """The outputs of the last steps; a rehearsed step's form in full, since it is to be read."""
-    if "[" in step.path:
-        return []
     if step.state == "skipped" and step.outputs:
         lines = [f"{step.path} would send:"]
         form = step.outputs.get("form")
@@ -51,7 +59,7 @@ def _worth_saying(step: StepResult, used: frozenset[str]) -> list[str]:
             lines += [f"    {one_line(k, 40)}: {short_value(v, 100)}" for k, v in form.items()]
         lines += [f"    {one_line(str(step.outputs.get('commit', '')), 120)}"]
         return lines
-    if step.state != "met" or step.path in used:
+    if "[" in step.path or step.state != "met" or step.path in used:
         return []
     return [
         f"{step.path}.{name}: {short_value(value, 100)}"
@@ -65,15 +73,42 @@ def next_steps(result: RunResult, *, held: bool = False) -> list[str]:
     lines = [f"Look at it: webagent show {result.run}"]
     if held:
         return [*lines, f"Park it: webagent stop {result.run}"]
-    waiting = [step for step in result.steps.values() if step.state == "waiting"]
-    for step in waiting:
-        lines.append(f"Answer it: webagent answer {result.run} {step.path}=…")
+    for step in result.steps.values():
+        if step.question is not None:
+            lines.append(f"Answer it: {_answer(result.run, step.path, step.question)}")
     doubtful = [s for s in result.steps.values() if s.state == "unknown" and s.effect_key]
     for step in doubtful:
         lines.append(
             f"Look whether it happened, then: webagent settle '{step.effect_key}' "
             "--happened (or --did-not)"
         )
+    if (edited := _to_edit(result)) is not None:
+        path, file = shlex.quote(edited.path), shlex.quote(result.recipe_file or "RECIPE")
+        return [
+            f"Look at it: webagent show {result.run} --step {path}",
+            *lines[1:],
+            f"Edit {file}, then go on: webagent resume {result.run} --recipe {file}",
+        ]
     if result.status != "met":
         lines.append(f"Go on: webagent resume {result.run}")
     return lines
+
+
+def _answer(run: str, path: str, question: Question) -> str:
+    """The command that answers, and what may be answered."""
+    fits = ", ".join(question.options) or f"a {question.type}"
+    return f"webagent answer {run} {shlex.quote(path)}=…   ({one_line(fits, 200)})"
+
+
+def _to_edit(result: RunResult) -> StepResult | None:
+    """The first step that failed in a way that only another text of the recipe cures."""
+    if result.status != "failed":
+        return None
+    failed = (s for s in result.steps.values() if s.state == "unmet" and s.drift in TO_EDIT)
+    return next((s for s in failed if not _is_let(result, s)), None)
+
+
+def _is_let(result: RunResult, step: StepResult) -> bool:
+    """Whether this is an item that its for_each lets fail."""
+    template = template_of(step.path)
+    return template != step.path and result.steps[template].state == "met"

@@ -49,7 +49,9 @@ async def result(run: str = "last", *, store: Where | None = None) -> RunResult:
         UnknownRun: there is none such.
     """
     async with opened(wiring.settings(store)) as found:
-        return result_of(await folded(found, await found.find(run)))
+        run = await found.find(run)
+        held = await found.holder(run) is not None
+        return result_of(await folded(found, run), held=held)
 
 
 async def runs(*, store: Where | None = None, limit: int = 100) -> tuple[RunSummary, ...]:

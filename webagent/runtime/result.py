@@ -6,16 +6,22 @@ from typing import Literal, TypeAlias
 
 from webagent.core.base import Frozen, Json
 from webagent.core.page import Drift
+from webagent.core.plan import Question, template_of
 from webagent.engine.decide import EXIT_PARKED
-from webagent.engine.state import NodeState, RunState
+from webagent.engine.state import Node, NodeState, RunState
 
-Status: TypeAlias = Literal["met", "failed", "limit", "waiting", "unknown", "parked", "running"]
+Status: TypeAlias = Literal[
+    "met", "failed", "limit", "waiting", "unknown", "parked", "running", "interrupted"
+]
 
 PARK_EXITS = {"person": 3, "limit": 4, "until": 0, "stopped": EXIT_PARKED}
 
 
 class StepResult(Frozen):
-    """How one step (or one item of a for_each) stands."""
+    """How one step (or one item of a for_each) stands.
+
+    ``question``: what a person is asked, while nobody has answered.
+    """
 
     path: str
     state: NodeState
@@ -30,13 +36,19 @@ class StepResult(Frozen):
     seconds: float = 0.0
     effect: str | None = None
     effect_key: str | None = None
+    question: Question | None = None
 
 
 class RunResult(Frozen):
-    """How a run stands: status, exit code by the worst, and every step."""
+    """How a run stands: status, exit code by the worst, and every step.
+
+    ``interrupted`` is a run that did not end and that nobody works on any more. ``recipe_file`` is
+    the recipe's path as it was given.
+    """
 
     run: str
     recipe_id: str
+    recipe_file: str = ""
     status: Status
     exit_code: int
     reason: str = ""
@@ -59,8 +71,8 @@ class RunResult(Frozen):
         return self.steps[path]
 
 
-def result_of(state: RunState) -> RunResult:
-    """The result that a folded journal shows."""
+def result_of(state: RunState, *, held: bool = False) -> RunResult:
+    """The result that a folded journal shows; ``held``: somebody is working on the run."""
     started = state.started
     steps: dict[str, StepResult] = {}
     if state.plan is not None:
@@ -74,11 +86,13 @@ def result_of(state: RunState) -> RunResult:
                     seconds=round(node.seconds, 3),
                     effect=node.effect.phase if node.effect else None,
                     effect_key=node.effect.key if node.effect else None,
+                    question=_open_question(node),
                 )  # fmt: skip
-    status, code, reason = _status(state)
+    status, code, reason = _status(state, held=held)
     return RunResult(
         run=started.run if started else "",
         recipe_id=started.recipe_id if started else "",
+        recipe_file=started.recipe_file if started else "",
         status=status,
         exit_code=code,
         reason=reason,
@@ -88,14 +102,38 @@ def result_of(state: RunState) -> RunResult:
     )
 
 
-def _status(state: RunState) -> tuple[Status, int, str]:
+def _open_question(node: Node) -> Question | None:
+    return node.question if node.state == "waiting" and not node.answered else None
+
+
+def _status(state: RunState, *, held: bool) -> tuple[Status, int, str]:
     if state.finished is not None:
-        bad = [n for n in state.nodes.values() if n.state in ("unmet", "unknown")]
-        reason = f"{bad[0].path}: {bad[0].reason}" if bad and state.finished.exit_code else ""
+        reason = _worst(state) if state.finished.exit_code else ""
         return state.finished.status, state.finished.exit_code, reason
     if state.parked is not None:
         status: Status = "waiting" if state.parked.cause == "person" else "parked"
         if state.parked.cause == "limit":
             status = "limit"
-        return status, PARK_EXITS[state.parked.cause], state.parked.reason
-    return "running", 1, "the run was interrupted; resume continues it"
+        asked = _asked(state) if state.parked.cause == "person" else ""
+        return status, PARK_EXITS[state.parked.cause], asked or state.parked.reason
+    if held:
+        return "running", 1, ""
+    return "interrupted", 1, "its runner is gone; resume continues it"
+
+
+def _worst(state: RunState) -> str:
+    """The reason of the first node that failed; not of an item that its for_each lets fail."""
+    for node in state.nodes.values():
+        template = template_of(node.path)
+        let = template != node.path and state.nodes[template].state == "met"
+        if node.state in ("unmet", "unknown") and not let:
+            return f"{node.path}: {node.reason}"
+    return ""
+
+
+def _asked(state: RunState) -> str:
+    """The first question that nobody has answered yet."""
+    for node in state.nodes.values():
+        if (question := _open_question(node)) is not None:
+            return f"{node.path} waits for an answer: {question.text}"
+    return ""

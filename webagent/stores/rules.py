@@ -29,6 +29,8 @@ IsHeld = Callable[[str], bool]
 
 # A row in one of these states belongs to its run: what it stands for may be under way.
 UNSETTLED: frozenset[EffectState] = frozenset({"intended", "dispatched", "unknown"})
+# What a parked run is called, as `runtime.result` calls it.
+_PARKED = {"person": "waiting", "limit": "limit", "until": "parked", "stopped": "parked"}
 AT_REST: frozenset[EffectState] = frozenset({"refused", "freed"})
 
 
@@ -83,8 +85,8 @@ def status_after(events: Iterable[Event]) -> str | None:
         match event:
             case RunFinished(status=finished):
                 status = finished
-            case RunParked():
-                status = "parked"
+            case RunParked(cause=cause):
+                status = _PARKED[cause]
             case RunStarted() | RunResumed():
                 status = "running"
             case _:  # such as the answer that a person gives to a parked run

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from tests.unit.cli.conftest import Command, Said
 from webagent import wiring
+from webagent.core.event import RunStarted
+from webagent.core.page import Failure
 from webagent.executors.scripted import Fault, ScriptedSite
 from webagent.interface import records
 
@@ -30,7 +32,7 @@ def test_runs_lists_the_newest_first(webagent: Command):
     webagent("run", "asking.yaml")
     listed = webagent("runs", "--json").json
     assert [(one["recipe_id"], one["status"]) for one in listed] == [
-        ("asking", "parked"),
+        ("asking", "waiting"),
         ("comparing", "met"),
     ]
     assert listed[0]["run"] in webagent("runs").out
@@ -116,3 +118,31 @@ def test_a_run_that_somebody_works_on_is_no_fault_of_the_store(webagent: Command
     said = asyncio.run(held())
     assert said.code == 2
     assert f"webagent stop {run}" in said.err
+
+
+def test_what_failed_for_its_text_is_edited_and_its_evidence_is_named(
+    webagent: Command, scripted: list[ScriptedSite]
+):
+    assert webagent("run", "reading.yaml").code == 0
+    missing = Failure(kind="target_missing", message="no .v")
+    scripted[-1].faults["right"] = [Fault(at=1, failure=missing, times=9)]
+    said = webagent("run", "reading.yaml")
+    assert said.code == 1
+    run = webagent("runs", "--json").json[0]["run"]
+    assert f"webagent show {run} --step right" in said.out
+    assert f"Edit reading.yaml, then go on: webagent resume {run} --recipe reading.yaml" in said.out
+
+
+def test_a_run_whose_runner_is_gone_is_interrupted_everywhere(webagent: Command):
+    async def begun() -> None:
+        async with records.opened(wiring.settings()) as store:
+            await store.create("r1", "reading", "")
+            lease = await store.acquire("r1", wiring.this_runner())
+            started = RunStarted(run="r1", recipe_id="reading", date="2026-11-30")
+            await store.append(lease, 0, [started], [])
+            await store.release(lease)
+
+    asyncio.run(begun())
+    assert webagent("runs", "--json").json[0]["status"] == "interrupted"
+    assert webagent("show", "r1", "--json").json["status"] == "interrupted"
+    assert "interrupted  run r1" in webagent("show", "r1").out

@@ -38,11 +38,17 @@ def test_a_question_parks_with_3_and_its_answer_goes_on(webagent: Command):
     said = webagent("run", "asking.yaml")
     assert said.code == 3
     assert "Take blue?" in said.out
-    assert "webagent answer" in said.out
+    run = webagent("runs", "--json").json[0]["run"]
+    assert f"Answer it: webagent answer {run} colour=…   (yes, no)" in said.out
+    shown = webagent("show", "last", "--json").json
+    question = {"text": "Take blue?", "type": "string", "options": ["yes", "no"]}
+    assert shown["steps"]["colour"]["question"] == question
+    assert shown["reason"] == "colour waits for an answer: Take blue?"
     wrong = webagent("answer", "last", "colour=perhaps")
     assert wrong.code == 2
     assert "One of: yes, no" in wrong.err
     assert webagent("answer", "last", "colour=yes").code == 0
+    assert webagent("show", "last", "--json").json["steps"]["colour"]["question"] is None
     told = webagent("resume", "last", "--json").json
     assert told["steps"]["colour"]["outputs"] == {"answer": "yes"}
     assert told["exit_code"] == 0
@@ -263,3 +269,17 @@ def test_a_file_that_cannot_be_written_does_not_make_a_met_run_bad_input(
     told = webagent("run", "comparing.yaml", "--out", "out.csv", "--json").json
     assert (told["ok"], told["exit_code"], told["status"]) == (False, 1, "met")
     assert "other columns" in told["out"]["notes"][0]
+
+
+def test_a_rehearsal_shows_the_form_of_each_item(
+    webagent: Command, folder: Path, scripted: list[ScriptedSite]
+):
+    send = ADDING.replace("do: read", "do: submit\n    once: '{{ item.mail }}'").replace(
+        "{read: {value: .v}}", '{commit: {click: button "Send"}}'
+    )
+    (folder / "sending.yaml").write_text(send)
+    said = webagent("run", "sending.yaml", "--rehearse")
+    assert said.code == 0
+    assert "look[a@x] would send:" in said.out
+    assert "look[b@x] would send:" in said.out
+    assert scripted[-1].ledger == []
