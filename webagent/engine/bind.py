@@ -210,6 +210,17 @@ def items_of(state: RunState, step: PlanStep) -> tuple[tuple[str, Json], ...]:
     if not isinstance(rows, list | tuple):
         msg = f"for_each of {step.path} is not a list but {type(rows).__name__}"
         raise ExpressionError(msg)
+    return pairs_of(step, rows, values)
+
+
+def pairs_of(
+    step: PlanStep, rows: Sequence[Json], values: Mapping[str, Json]
+) -> tuple[tuple[str, Json], ...]:
+    """The (key, value) pairs of a for_each over these rows, with the names that its key may use.
+
+    Raises:
+        ExpressionError: a key is null, or two items have one key.
+    """
     pairs: list[tuple[str, Json]] = []
     seen: set[str] = set()
     for index, row in enumerate(rows):

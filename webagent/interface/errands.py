@@ -15,6 +15,7 @@ from webagent.core.errors import BadInput
 from webagent.core.plan import Plan
 from webagent.core.recipe import Recipe
 from webagent.engine.radius import over_max_radius
+from webagent.interface.given_rows import check_rows
 
 Where: TypeAlias = str | Path
 
@@ -101,6 +102,7 @@ def prepare(
                 f"{name} has no effect that happens once: it runs in every run anyway.",
                 hint="--again is for a step with once:",
             )
+    check_rows(plan, bound, terms.until)
     if terms.unattended:
         _small_enough(plan)
     return Errand(made, plan, bound, terms)

@@ -283,3 +283,30 @@ def test_a_rehearsal_shows_the_form_of_each_item(
     assert "look[a@x] would send:" in said.out
     assert "look[b@x] would send:" in said.out
     assert scripted[-1].ledger == []
+
+
+@pytest.mark.parametrize(
+    "rows, says",
+    [
+        ("email,name\na@x,Ann\n", "rows have: email, name"),
+        ("mial,name\na@x,Ann\n", "did you mean 'mial'?"),
+        ("mail,name\na@x,Ann\na@x,Bob\n", "two items of look have the key 'a@x'"),
+        ("mail,name\na@x,Ann\n,Bob\n", "item 2 of look has no key"),
+    ],
+)
+def test_rows_that_do_not_fit_are_told_before_anything_is_opened(
+    webagent: Command, folder: Path, scripted: list[ScriptedSite], rows: str, says: str
+):
+    (folder / "adding.yaml").write_text(ADDING)
+    (folder / "rows.csv").write_text(rows)
+    said = webagent("run", "adding.yaml", "--inputs", "rows.csv")
+    assert said.code == 2
+    assert says in said.err
+    assert scripted == []
+    assert "no run" in webagent("runs").out
+
+
+def test_rows_that_fit_run(webagent: Command, folder: Path, scripted: list[ScriptedSite]):
+    (folder / "adding.yaml").write_text(ADDING)
+    (folder / "rows.csv").write_text("mail,name,more\nc@x,Cid,1\n")
+    assert webagent("run", "adding.yaml", "--inputs", "rows.csv").code == 0
