@@ -223,6 +223,14 @@ class Tab(Protocol):
         """The fields of the form(s) on the page by accessible name, secrets masked."""
         ...
 
+    async def put_back(self) -> str:
+        """Enter again what the page lost by making its fields anew since the last thing was sent.
+
+        Only into controls that were entered before, and only what was entered there; the answer is
+        a note of what that was, "" if nothing was lost.
+        """
+        ...
+
     async def set_policy(self, policy: GuardPolicy, step: str = "") -> None:
         """Replace what this tab may send; ``step``: the node that goes on in this page now."""
         ...

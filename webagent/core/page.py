@@ -105,9 +105,9 @@ class Observation(Frozen):
     """What the page looked like: the facts that drift is told from.
 
     ``status`` is the document's HTTP status (0: none); ``loading``: the document or a navigation is
-    still under way. ``sign_in`` says that a password field is
-    shown. ``outline`` is the AI snapshot, redacted, cut to a length; artifacts are names of files
-    kept with the run.
+    still under way. ``sign_in`` says that a password field is shown. ``frame_error``: a frame in
+    the page whose own document is a server's error, and which. ``outline`` is the AI snapshot,
+    redacted, cut to a length; artifacts are names of files kept with the run.
     """
 
     url: str = ""
@@ -117,6 +117,7 @@ class Observation(Frozen):
     loading: bool = False
     sign_in: bool = False
     captcha: bool = False
+    frame_error: str = ""
     retry_after: float | None = None
     outline: str = ""
     dialogs: tuple[str, ...] = ()

@@ -81,6 +81,8 @@ def classify(
             step, failed_index
         ):
             return Told("stale_input", f"{failure.message}: it was named by another step's output")
+        if failure.kind in ("target_missing", "timeout") and observation.frame_error:
+            return Told("server_error", f"{failure.message}: {observation.frame_error}")
         if failure.kind == "target_missing" and observation.loading:
             return Told("slow", f"{failure.message}, and the page is still loading")
         return Told(_BY_FAILURE[failure.kind], failure.message)
@@ -116,6 +118,8 @@ def _by_verdicts(verdicts: tuple[Verdict, ...], seen: Observation) -> Told:
     if first.judgement == "unknown":
         return Told("page_lost" if not seen.alive else "slow", first.seen)
     reason = f"expected {describe(first)}; seen: {first.seen}"
+    if seen.frame_error and first.expected.kind not in PLACE_KINDS:
+        return Told("server_error", f"{reason}: {seen.frame_error}")
     if seen.loading and first.expected.kind != "output":
         return Told("slow", f"{reason}, and the page is still loading")
     return Told(_BY_EXPECTATION[first.expected.kind], reason)

@@ -25,15 +25,15 @@ def on_ready(row: EffectRow | None, run: str, *, holder_live: bool) -> OnReady:
     """What a row means for a step that is about to work towards its commit.
 
     go: nothing stands in the way; adopt: it happened, take the stored outputs; check: it was sent
-    and nobody knows; held: another live run is about to do it.
+    and nobody knows; held: another live run is at it, and will know.
     """
     if row is None or row.state in ("freed", "refused"):
         return "go"
     if row.state == "confirmed":
         return "adopt"
-    if row.state == "intended":
-        return "held" if row.run != run and holder_live else "go"
-    return "check"
+    if row.run != run and holder_live:
+        return "held"
+    return "go" if row.state == "intended" else "check"
 
 
 def intention(row: EffectRow | None, new: EffectRow) -> EffectChange:

@@ -40,6 +40,18 @@ def kept(state: RunState, plan: Plan) -> tuple[str, ...]:
     return tuple(keep)
 
 
+def lost_effects(state: RunState, plan: Plan) -> tuple[str, ...]:
+    """Nodes whose effect was sent, and for which an edited plan has no step of this name any more.
+
+    Without its step an effect would be forgotten, or, under a step of another name, sent again.
+    """
+    return tuple(
+        path
+        for path, node in state.nodes.items()
+        if _spent(node) and template_of(path) not in plan.by_path
+    )
+
+
 def _spent(node: Node) -> bool:
     return node.effect is not None and node.effect.phase in SPENT
 

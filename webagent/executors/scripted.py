@@ -31,7 +31,7 @@ from webagent.core.expect import (
     UrlIs,
     ValueIs,
 )
-from webagent.core.page import Failure, Happened, Observation, Outcome
+from webagent.core.page import Failure, Happened, Observation, Outcome, Response
 from webagent.core.plan import BrowserOptions, Plan, PlanStep
 from webagent.core.request_rules import GuardPolicy
 from webagent.ports import Dispatched, MaySend, StorageState
@@ -82,6 +82,8 @@ class ScriptedSite:
     pause: float | None = None
     # Steps whose pages show from the start what is expected after them.
     shown_anyway: frozenset[str] = frozenset()
+    # Steps whose commit sends no request, whatever their pages show.
+    silent: frozenset[str] = frozenset()
     # Steps whose before_commit checks do not hold.
     unchecked: frozenset[str] = frozenset()
 
@@ -177,6 +179,11 @@ class ScriptedTab:
             values = {name: self._site.value(self.step, name) for name in action.outputs}
         if isinstance(action, Commit):
             self._committed = True
+            if self.step not in self._site.silent:
+                method, _, glob = (action.request or "POST **/commit").partition(" ")
+                url = glob.replace("**", "http://site.test").replace("*", "x")
+                sent = Response(method=method, url=url, status=200)
+                happened = Happened(responses=(sent,))
             self._site.ledger.append(self.step)
             if self._site.on_commit is not None:
                 self._site.on_commit(self.step)
@@ -227,6 +234,10 @@ class ScriptedTab:
     async def read_form(self) -> dict[str, Json]:
         """A scripted page has one form."""
         return {"step": self.step}
+
+    async def put_back(self) -> str:
+        """A scripted page loses nothing."""
+        return ""
 
     async def set_policy(self, policy: GuardPolicy, step: str = "") -> None:
         """The page goes on under another policy, for another step."""

@@ -15,7 +15,7 @@ from webagent.core.errors import BadInput
 from webagent.core.event import Entry
 from webagent.core.plan import Plan
 from webagent.core.recipe import Recipe
-from webagent.engine.reuse import kept
+from webagent.engine.reuse import kept, lost_effects
 from webagent.engine.state import RunState
 from webagent.interface.errands import Errand, Terms, Where, check, prepare
 from webagent.interface.records import folded, opened, person
@@ -159,6 +159,11 @@ async def go_on(
         keep = None
         if edited is not None:
             _same_errand(state, edited, run)
+            if lost := lost_effects(state, edited):
+                raise BadInput(
+                    f"The edited recipe lost the step of an effect that was sent: {lost[0]}.",
+                    hint="Keep the step under its name: what it did is remembered by it.",
+                )
             keep = kept(state, edited)
         deps = await wiring.make_deps(settings, plan, store, manner)
         runner = Runner(deps)

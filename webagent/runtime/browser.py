@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from webagent.core import event as ev
+from webagent.core.errors import BrowserLost
 from webagent.core.plan import BrowserOptions
 from webagent.core.request_rules import GuardPolicy
 from webagent.engine.bind import bind, place_names
@@ -25,6 +26,7 @@ class RunBrowser:
         self.pages = pages
         self.executor: Executor | None = None
         self._lock = asyncio.Lock()
+        self._keeping = asyncio.Lock()
 
     async def ready(self) -> Executor:
         """A living executor; starting one is journaled, because pages from before are gone.
@@ -60,13 +62,30 @@ class RunBrowser:
     async def open_tab(self, node: str, policy: GuardPolicy) -> Tab:
         """A fresh tab under a policy."""
         executor = await self.ready()
-        return await executor.open_tab(node, policy)
+        try:
+            return await executor.open_tab(node, policy)
+        except BrowserLost:
+            # It looked alive and was not (its driver was killed, say): once more in a new one.
+            await self._discard(executor)
+        return await (await self.ready()).open_tab(node, policy)
+
+    async def _discard(self, executor: Executor) -> None:
+        async with self._lock:
+            if self.executor is executor:
+                self.pages.live.clear()
+                self.executor = None
+                await executor.close()
 
     async def keep_session(self) -> None:
         """Keep cookies and storage, so that a resume is signed in as this run was."""
-        if self.executor is not None and self.executor.alive():
-            state = await self.executor.storage_state()
-            await self.deps.store.save_session(self.journal.lease.run, state)
+        # One after the other: an older picture never replaces a newer one.
+        async with self._keeping:
+            if self.executor is not None and self.executor.alive():
+                try:
+                    state = await self.executor.storage_state()
+                except BrowserLost:
+                    return  # what was kept before stands; the step that needs the page will tell
+                await self.deps.store.save_session(self.journal.lease.run, state)
 
     async def close(self) -> None:
         """End the browser."""

@@ -156,6 +156,7 @@ class Commits:
 
     async def _checks_hold(self, work: SegmentWork, page: LivePage, index: int) -> bool:
         step = work.step
+        note = await page.tab.put_back()
         if not step.before_commit:
             return True
         try:
@@ -173,10 +174,14 @@ class Commits:
             if all_hold(found) == "met" or left <= 0:
                 break
             await page.tab.stirred(min(left, 0.25))
+            note = await page.tab.put_back() or note
         if all_hold(found) == "met":
             self.journal.defer(
-                ev.Judged(step=work.node, phase="before_commit", verdicts=found, judgement="met")
-            )
+                ev.Judged(
+                    step=work.node, phase="before_commit", verdicts=found, judgement="met",
+                    reason=note,
+                )
+            )  # fmt: skip
             return True
         differs = any(
             v.judgement != "met" and v.expected.kind in ("value", "rows", "count") for v in found
@@ -241,11 +246,8 @@ class Commits:
         )
         try:
             await self.journal.append(intended, effects=(claim,))
-        except EffectConflict as conflict:
-            await work.report_unmet(
-                page, drift="precondition_unmet", failed_index=index, phase="before_commit",
-                reason=f"the effect is held elsewhere, so nothing was sent: {conflict.message}",
-            )  # fmt: skip
+        except EffectConflict:
+            await self._held_elsewhere(work, page, index, key)
             return False
         await self.keep_session()
         sent = claim.row.model_copy(update={"state": "dispatched"})
@@ -267,6 +269,35 @@ class Commits:
         page.commit_from = before
         return True
 
+    async def _held_elsewhere(
+        self, work: SegmentWork, page: LivePage, index: int, key: str
+    ) -> None:
+        """Another run was quicker: wait for its word, and take over what it did as done."""
+        row = await self.deps.store.effect(key)
+        waited = 0.0
+        while row is not None and waited < 2 * LEASE_SECONDS:
+            live = row.run != self.journal.lease.run
+            live = live and await self.deps.store.holder(row.run) is not None
+            if on_ready(row, self.journal.lease.run, holder_live=live) != "held":
+                break
+            self.stopping.check()
+            await self.deps.clock.sleep(1.0)
+            waited += 1.0
+            row = await self.deps.store.effect(key)
+        if row is not None and row.state == "confirmed":
+            step = work.step
+            if step.reset:
+                bound = bind_all(step.reset, work.values(), step.place)
+                await work.perform_all(page, bound, part="reset", optional=True)
+            await self._adopt(work.node, row)
+            return
+        who = f"run {row.run}" if row is not None else "another run"
+        free = row is None or row.state in ("freed", "refused")
+        await work.report_unmet(
+            page, drift="slow" if free else "precondition_unmet", failed_index=index,
+            phase="before_commit", reason=f"{who} holds the effect {key}; nothing was sent here",
+        )  # fmt: skip
+
     async def _still_ours(self) -> bool:
         """Whether no other runner has taken the run over: a paused one wakes up not knowing."""
         lease = self.journal.lease
@@ -278,7 +309,16 @@ class Commits:
         """All expectations hold and one turned true: the effect is confirmed, the step met."""
         row = await self._row(work.node)
         finished = work.finished(page)
-        answer = commit_request(page.commit_responses(), self._named(work.step), row.request)
+        named = self._named(work.step)
+        answer = commit_request(page.commit_responses(), named, row.request)
+        if answer is None and (named is not None or work.step.probe is not None):
+            # A page can say "Thank you" by itself: where it can be known, it has to be.
+            what = named or "a request that writes"
+            await work.report_unmet(
+                page, found=after, drift="effect_unknown",
+                reason=f"the page shows what was expected, but {what} was not seen to go out",
+            )  # fmt: skip
+            return
         updated = row.model_copy(
             update={
                 "state": "confirmed",

@@ -119,7 +119,14 @@ class Runner:
 
     def _journal(self, lease: Lease) -> Journal:
         deps = self.deps
-        return Journal(deps.store, lease, deps.redact_event, deps.redact_effect, deps.watch)
+        watch = (self._noticed, *deps.watch)
+        return Journal(deps.store, lease, deps.redact_event, deps.redact_effect, watch)
+
+    def _noticed(self, state: RunState, entry: ev.Entry) -> None:
+        """A step that ended frees others at once, while its session is kept and its page closed."""
+        del state
+        if isinstance(entry.event, ev.StepFinished):
+            self._wake.set()
 
     def _gone(self, lease: Lease) -> tuple[int, ...]:
         """The previous epoch, if its runner and browser are known to have ended."""
@@ -156,6 +163,7 @@ class Runner:
         """Start moves until none is left; the event that ends or parks the run."""
         idle = seq = 0
         while True:
+            self._wake.clear()
             self._reap(tasks, keeper)
             idle, seq = (0 if journal.state.seq > seq else idle + 1), journal.state.seq
             if idle > IDLE_ROUNDS:

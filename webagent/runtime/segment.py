@@ -225,7 +225,8 @@ class SegmentWork:
                     for name, spec in action.outputs.items()
                 }
                 bound = bind(action.model_copy(update={"outputs": single}), self.values())
-                outcome = await page.tab.perform(bound, deadline=0.05, dispatched=silent)
+                # One look: what comes only later has not been there before.
+                outcome = await page.tab.perform(bound, deadline=0.0, dispatched=silent)
                 if outcome.failure is None:
                     found.update(outcome.values)
         return found

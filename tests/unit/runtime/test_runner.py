@@ -5,6 +5,8 @@ from pathlib import Path
 
 from tests.unit.runtime.stage import Stage, stage
 from webagent.core.page import Failure, Observation
+from webagent.engine.reuse import lost_effects
+from webagent.engine.state import fold
 from webagent.executors.scripted import Fault, Turns
 from webagent.runtime.runner import answer
 
@@ -261,3 +263,26 @@ async def test_unattended_nobody_is_asked_and_the_step_fails(ordering: Stage) ->
     assert (result["order"].state, result.exit_code) == ("unmet", 1)
     assert result["order"].drift == "value_differs"
     assert ordering.site.ledger == []
+
+
+async def test_a_page_that_says_thank_you_by_itself_is_not_believed(ordering: Stage) -> None:
+    ordering.site.silent = frozenset({"order"})
+    ordering.site.reads = None
+    ordering.site.values["order"]["orders"] = []
+    result = await ordering.run()
+    assert (result["order"].state, result.exit_code) == ("unknown", 5)
+    assert "was not seen to go out" in result["order"].reason
+
+
+async def test_what_the_probe_shows_is_believed(ordering: Stage) -> None:
+    ordering.site.silent = frozenset({"order"})
+    result = await ordering.run()
+    assert (result["order"].state, result.exit_code) == ("met", 0)
+
+
+async def test_an_edited_recipe_may_not_lose_the_step_of_an_effect(ordering: Stage) -> None:
+    await ordering.run()
+    state = fold(await ordering.entries())
+    left = tuple(s for s in ordering.plan.steps if s.path != "order")
+    assert lost_effects(state, ordering.plan) == ()
+    assert lost_effects(state, ordering.plan.model_copy(update={"steps": left})) == ("order",)

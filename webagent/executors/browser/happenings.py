@@ -41,6 +41,7 @@ class Happenings:
         self._navigating: dict[PageRequest, Page] = {}
         self.armed: deque[tuple[str, str | None]] = deque()
         self.documents: dict[Page, Response] = {}
+        self.frame_errors: dict[Page, dict[Frame, Response]] = {}
         self.all_responses: deque[Response] = deque(maxlen=KEPT_RESPONSES)
         self.all_dialogs: list[str] = []
         self.all_downloads: list[Download] = []
@@ -131,13 +132,29 @@ class Happenings:
         self.all_responses.append(seen)
         if document or request.method not in SAFE_METHODS:
             self._new.responses.append(seen)
+        if request.is_navigation_request() and not document:
+            self._frame_answered(page, request.frame, seen)
         if document and not 300 <= response.status < 400:
+            self.frame_errors.pop(page, None)
             self._new.documents += 1
             self.documents[page] = seen
             if response.status in (204, 205):
                 self._navigating.pop(request, None)
         if document or request.resource_type in ("xhr", "fetch"):
             self.stirred.set()
+
+    def _frame_answered(self, page: Page, frame: Frame, seen: Response) -> None:
+        """A frame's own document: an error there stands until that frame is loaded well."""
+        errors = self.frame_errors.setdefault(page, {})
+        errors.pop(frame, None)
+        if seen.status >= 500:
+            errors[frame] = seen
+
+    def opened_with(self, page: Page, status: int) -> None:
+        """The status of a new page's first document, asked of the page itself."""
+        seen = Response(method="GET", url=self._redact(page.url), status=status, document=True)
+        self.documents[page] = seen
+        self._new.responses.append(seen)
 
     def _ended(self, request: PageRequest) -> None:
         self._navigating.pop(request, None)

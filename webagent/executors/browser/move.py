@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
+from playwright.async_api import ElementHandle
+
 from webagent.core.action import Action
 from webagent.core.target import Target
 from webagent.executors.browser.commit_gate import CommitGate
@@ -44,6 +46,7 @@ class Move:
         self.flushed = False
         self.note = ""
         self.gate: CommitGate | None = None
+        self.held: ElementHandle | None = None
         self._dispatched = dispatched
         self._limit = limit
         self._called = False
@@ -60,6 +63,11 @@ class Move:
     async def find(self, target: Target, wish: Wish) -> Found:
         """The element, ready, by the deadline."""
         return await find(self.stage.page, self.aim(target), wish, self.until)
+
+    async def hold(self, found: Found) -> ElementHandle:
+        """The very element that is about to take a value: whether the page kept it can be asked."""
+        self.held = await found.locator.element_handle(timeout=self.ms)
+        return self.held
 
     def unchecked(self, found: Found) -> bool:
         """Whether Playwright may leave out its own checks; never for a commit."""

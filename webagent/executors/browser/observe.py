@@ -40,6 +40,7 @@ async def observe(
         facts = json.loads(await _asked(page.evaluate(in_page.FACTS)) or "{}")
         lost = page.is_closed() or page in happenings.crashed
     document = happenings.documents.get(page)
+    frame = next(iter(happenings.frame_errors.get(page, {}).values()), None)
     outline, screenshot, outline_file = "", None, None
     if evidence is not None and not lost:
         outline = await outline_of(stage, int(facts.get("size", 0)))
@@ -56,7 +57,8 @@ async def observe(
         loading=happenings.navigating(page) or page in happenings.loading,
         sign_in=bool(facts.get("sign_in", False)),
         captcha=bool(facts.get("captcha", False)),
-        retry_after=None if document is None else document.retry_after,
+        retry_after=answer.retry_after if (answer := frame or document) is not None else None,
+        frame_error="" if frame is None else f"{frame.url} answers {frame.status}",
         outline=outline,
         dialogs=tuple(happenings.all_dialogs),
         tabs=tuple(redact(other.url) for other in happenings.opened()),

@@ -13,9 +13,10 @@ shows that nothing was sent.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import assert_never
 
-from playwright.async_api import Error, Page, Response
+from playwright.async_api import Error, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from webagent.core.action import (
@@ -29,6 +30,7 @@ from webagent.core.action import (
     DoubleClick,
     DownloadBy,
     Drag,
+    Entry,
     Fill,
     Goto,
     Hover,
@@ -44,18 +46,17 @@ from webagent.core.action import (
     Wait,
 )
 from webagent.core.base import Json
-from webagent.core.expect import judge
 from webagent.core.request_rules import SAFE_METHODS
 from webagent.executors.browser import entering
 from webagent.executors.browser.commit_gate import CommitGate
-from webagent.executors.browser.examine import examine
-from webagent.executors.browser.faults import click_dispatch, fail
+from webagent.executors.browser.faults import MoveFailedError, click_dispatch, fail
 from webagent.executors.browser.locate import Found, Wish
+from webagent.executors.browser.lost_input import PUT_BACK_SECONDS, Entered, told
 from webagent.executors.browser.move import MIN_MS, Move
 from webagent.executors.browser.reading import read
 from webagent.executors.browser.stage import Stage
-
-WAIT_SECONDS = 0.25
+from webagent.executors.browser.tabs import change_tab
+from webagent.executors.browser.waiting import WAIT_SECONDS, wait
 
 
 async def perform(move: Move, action: Action) -> dict[str, Json]:  # noqa: C901 - one line a verb
@@ -74,40 +75,92 @@ async def perform(move: Move, action: Action) -> dict[str, Json]:  # noqa: C901 
         case Fill():
             for entry in action.entries:
                 await entering.fill(move, entry)
+                _remember(move, action, entry)
         case Clear():
             await entering.clear(move, action.target)
         case Check() | Uncheck():
             await entering.tick(move, action.target, wanted=isinstance(action, Check))
+            _remember(move, action)
         case Select():
             for entry in action.entries:
                 await entering.select(move, entry)
+                _remember(move, action, entry)
         case Press():
             await _press(move, action)
         case Type():
             for entry in action.entries:
                 await entering.type_keys(move, entry)
+                _remember(move, action, entry)
         case Scroll():
             await _scroll(move, action)
         case Upload():
             for entry in action.entries:
                 await entering.upload(move, entry)
+                _remember(move, action, entry)
         case DownloadBy():
             return await _download(move, action)
         case Drag():
             await _drag(move, action)
         case Wait():
-            await _wait(move, action)
+            await wait(move, action)
         case Read():
             return await read(move, action)
         case Dialog():
             move.stage.happenings.armed.append((action.answer, action.text))
         case Tab():
-            await _tab(move, action)
+            await change_tab(move, action)
         case Commit():
             await _commit(move, action)
         case _:
             assert_never(action)
     return {}
+
+
+def _remember(move: Move, action: Action, entry: Entry | None = None) -> None:
+    """What was entered is known until something is sent; a commit's own control sends."""
+    if move.held is not None and not move.commit:
+        move.stage.entries.remember(move.held, action, entry)
+    move.held = None
+
+
+async def _dispatch(move: Move) -> bool:
+    """Say that this is about to be sent; whether the page had lost what was entered before.
+
+    What was lost is entered again between the word and the input, as late as can be. Not for a
+    commit: it was allowed for the form that was looked at, so it fails instead, before the word.
+    """
+    entries = move.stage.entries
+    if move.commit and await entries.lost():
+        raise fail("not_actionable", "the page made its fields anew right before the commit")
+    await move.dispatch()
+    lost = [] if move.commit else await entries.lost()
+    if lost:
+        move.note = told(await put_back(move.stage, lost))
+    entries.forget()
+    return bool(lost)
+
+
+async def put_back(stage: Stage, lost: Sequence[Entered] | None = None) -> list[Entered]:
+    """Enter again what the page lost while nothing is being sent; what that was."""
+    if lost is None:
+        lost = await stage.entries.lost()
+    return [entered for entered in lost if await _entered_again(stage, entered)]
+
+
+async def _entered_again(stage: Stage, entered: Entered) -> bool:
+    """Enter one thing again; False if the page took its control away for good."""
+
+    async def known() -> None:
+        """The caller's books have it: it was dispatched when it was first entered."""
+
+    try:
+        async with asyncio.timeout(PUT_BACK_SECONDS * 4) as limit:
+            until = asyncio.get_running_loop().time() + PUT_BACK_SECONDS
+            await perform(Move(stage, entered.again, until, known, limit), entered.again)
+    except (MoveFailedError, TimeoutError, Error):
+        stage.entries.drop(entered.again)
+        return False
+    return True
 
 
 async def _commit(move: Move, action: Commit) -> None:
@@ -182,8 +235,10 @@ async def _reload(move: Move) -> None:
 
 
 async def _click(move: Move, action: Click | DoubleClick) -> None:
-    found = await move.find(action.target, Wish(need="act"))
-    await move.dispatch()
+    wish = Wish(need="act")
+    found = await move.find(action.target, wish)
+    if await _dispatch(move):
+        found = await move.find(action.target, wish)
     await _send_click(move, found, double=isinstance(action, DoubleClick))
 
 
@@ -217,11 +272,11 @@ async def _hover(move: Move, action: Hover) -> None:
 
 async def _press(move: Move, action: Press) -> None:
     if action.target is None:
-        await move.dispatch()
+        await _dispatch(move)
         await move.stage.page.keyboard.press(action.key)
     else:
         found = await move.find(action.target, Wish(need="visible"))
-        await move.dispatch()
+        await _dispatch(move)
         press = found.locator.press
         await move.send(press(action.key, timeout=move.ms, no_wait_after=move.commit))
     move.sent(settled=action.target is not None and not move.commit)
@@ -230,7 +285,7 @@ async def _press(move: Move, action: Press) -> None:
 async def _drag(move: Move, action: Drag) -> None:
     source = await move.find(action.target, Wish(need="act"))
     goal = await move.find(action.to, Wish(need="visible"))
-    await move.dispatch()
+    await _dispatch(move)
     await source.locator.drag_to(goal.locator, timeout=move.ms, no_wait_after=move.commit)
     move.sent()
 
@@ -248,37 +303,11 @@ async def _scroll(move: Move, action: Scroll) -> None:
     move.flushed = True
 
 
-async def _wait(move: Move, action: Wait) -> None:
-    """Until the expectation holds, looked at whenever the page may have changed."""
-    if action.until.kind == "output":
-        raise fail("invalid", "an output cannot be waited for")
-    loop = asyncio.get_running_loop()
-    while True:
-        (finding,) = await examine(move.stage, (action.until,))
-        verdict = judge(action.until, finding, {})
-        if verdict.judgement == "met":
-            break
-        left = move.until - loop.time()
-        if left <= 0:
-            raise fail(
-                "timeout", f"waited for {_told(action)}; seen: {move.stage.redact(verdict.seen)}"
-            )
-        await move.stage.stirred(min(WAIT_SECONDS, left))
-    move.flushed = True
-
-
-def _told(action: Wait) -> str:
-    fields = action.until.model_dump(exclude_defaults=True, exclude={"kind"})
-    inner = fields.get("target", fields.get("within"))
-    text = inner.get("source") if isinstance(inner, dict) else None
-    return f"{action.until.kind} {text or ' '.join(str(v) for v in fields.values())}".strip()
-
-
 async def _download(move: Move, action: DownloadBy) -> dict[str, Json]:
     happenings = move.stage.happenings
     found = await move.find(action.target, Wish(need="act"))
     had, begun = len(happenings.all_downloads), happenings.downloads_begun
-    await move.dispatch()
+    await _dispatch(move)
     await _send_click(move, found)
     loop = asyncio.get_running_loop()
     while len(happenings.all_downloads) == had:
@@ -295,35 +324,3 @@ async def _download(move: Move, action: DownloadBy) -> dict[str, Json]:
         except TimeoutError:
             continue
     return {action.name: happenings.all_downloads[had].model_dump()}
-
-
-async def _tab(move: Move, action: Tab) -> None:
-    stage = move.stage
-    loop = asyncio.get_running_loop()
-    if action.to == "first":
-        await _switch(stage, stage.happenings.pages[0])
-        return
-    if action.to == "close":
-        leaving = stage.page
-        others = [p for p in stage.happenings.pages if p is not leaving and not p.is_closed()]
-        if not others:
-            raise fail("invalid", "this is the only tab of the step")
-        stage.page = others[-1]
-        await leaving.close()
-        await stage.page.bring_to_front()
-        return
-    while not (fresh := [p for p in stage.happenings.opened() if p not in stage.visited]):
-        left = move.until - loop.time()
-        if left <= 0:
-            raise fail("target_missing", "no new tab was opened")
-        await stage.stirred(min(WAIT_SECONDS, left))
-    stage.visited.add(fresh[-1])
-    await _switch(stage, fresh[-1])
-    await fresh[-1].wait_for_load_state("domcontentloaded", timeout=move.ms)
-
-
-async def _switch(stage: Stage, page: Page) -> None:
-    if page.is_closed():
-        raise fail("page_lost", "that tab is closed")
-    stage.page = page
-    await page.bring_to_front()

@@ -241,6 +241,9 @@ async def _turn(
             regions = before
         if regions and regions != before:
             return regions
+        document = move.stage.happenings.documents.get(move.stage.page)
+        if document is not None and document.status >= 400 and not regions:
+            raise fail("timeout", f"the page after {pages.next} answers {document.status}")
         left = move.until - loop.time()
         if left <= 0:
             raise fail("timeout", f"{pages.next} was clicked and the rows stayed the same")

@@ -25,13 +25,11 @@ from webagent.executors.browser.guard import Guard, TabGuard
 from webagent.executors.browser.happenings import Happenings
 from webagent.executors.browser.resolving import Resolver
 from webagent.executors.browser.stage import Stage
+from webagent.executors.browser.stored import SESSION_KEY, Stored
 from webagent.executors.browser.tab import BrowserTab
 from webagent.ports import Artifacts, Secrets, StorageState
 
-SESSION_KEY = "sessionStorage"
-MARK = "webagent:restored"
 GONE_SECONDS = 5.0
-ANSWER_SECONDS = 2.0
 
 
 class BrowserExecutor:
@@ -69,7 +67,7 @@ class BrowserExecutor:
         self._guard: Guard | None = None
         self._process: psutil.Process | None = None
         self._tabs: list[BrowserTab] = []
-        self._kept_sessions: dict[str, dict[str, str]] = {}
+        self._stored = Stored({})
 
     async def start(self, options: BrowserOptions, storage: StorageState | None) -> None:
         """Start the browser, or connect to one. Raises BrowserError."""
@@ -120,8 +118,8 @@ class BrowserExecutor:
     async def _new_context(
         self, browser: Browser, options: BrowserOptions, storage: StorageState
     ) -> BrowserContext:
-        sessions = storage.pop(SESSION_KEY, {})
-        self._kept_sessions = {origin: dict(items) for origin, items in sessions.items()}
+        self._stored = Stored(storage)
+        storage.pop(SESSION_KEY, None)
         settings: dict[str, Any] = {
             "locale": options.locale,
             "timezone_id": options.timezone,
@@ -145,8 +143,9 @@ class BrowserExecutor:
         context = await browser.new_context(**{k: v for k, v in settings.items() if v is not None})
         await context.add_init_script(in_page.NO_SPECULATION)
         await context.add_init_script(in_page.NO_SIDE_DOORS)
-        if self._kept_sessions:
-            known = json.dumps(self._kept_sessions)
+        self._stored.watch(context)
+        if self._stored.sessions:
+            known = json.dumps(self._stored.sessions)
             await context.add_init_script(f"{in_page.RESTORE_SESSION_STORAGE}({known})")
         return context
 
@@ -189,7 +188,8 @@ class BrowserExecutor:
 
         async def forget(tab: BrowserTab) -> None:
             guard.forget(rules)
-            await self._keep_sessions(tab)
+            if self.alive():
+                await self._stored.ask(tab.pages)
             if tab in self._tabs:
                 self._tabs.remove(tab)
 
@@ -210,32 +210,15 @@ class BrowserExecutor:
         names = tuple(dict.fromkeys((*policy.named_hosts, *self._hosts)))
         return policy.model_copy(update={"named_hosts": names})
 
-    async def _keep_sessions(self, tab: BrowserTab) -> None:
-        """Note the sessionStorage of a tab's pages: Playwright's storage state lacks it."""
-        if not self.alive():
-            return
-        for page in tab.pages:
-            with suppress(Error, TimeoutError):  # a page that does not answer has nothing to keep
-                async with asyncio.timeout(ANSWER_SECONDS):
-                    found = json.loads(await page.evaluate(in_page.SESSION_STORAGE))
-                if found is not None and found[0].startswith("http"):
-                    items = {k: v for k, v in found[1].items() if k != MARK}
-                    self._kept_sessions[found[0]] = items
-
     async def storage_state(self) -> StorageState:
         """Cookies, localStorage, IndexedDB and sessionStorage. Raises BrowserLost."""
         if self._context is None or not self.alive():
             raise BrowserLost("the browser is gone")
-        for tab in list(self._tabs):
-            await self._keep_sessions(tab)
         try:
-            state: StorageState = dict(await self._context.storage_state(indexed_db=True))
+            await self._stored.ask([page for tab in self._tabs for page in tab.pages])
+            return await self._stored.state(self._context)
         except Error as error:
             raise BrowserLost(f"the session could not be kept: {error.message}") from error
-        sessions = {origin: items for origin, items in self._kept_sessions.items() if items}
-        if sessions:
-            state[SESSION_KEY] = sessions
-        return state
 
     def alive(self) -> bool:
         """Whether the browser is still there."""

@@ -15,6 +15,7 @@ from webagent.executors.browser.commit_gate import CommitGate
 from webagent.executors.browser.extracting import Extract
 from webagent.executors.browser.guard import Guard, TabGuard
 from webagent.executors.browser.happenings import Happenings
+from webagent.executors.browser.lost_input import Entries
 from webagent.executors.browser.settle import stir
 from webagent.ports import Secrets
 
@@ -23,7 +24,7 @@ class Stage:
     """One tab's page, rules and records.
 
     ``masked``: where secrets were typed, to be covered in screenshots. ``visited``: tabs that the
-    step went on in already.
+    step went on in already. ``entries``: what was entered since something was last sent.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Stage:
         self.extract = extract
         self.masked: list[Locator] = []
         self.visited: set[Page] = set()
+        self.entries = Entries()
         self._rules = rules
         self._fresh = False
 

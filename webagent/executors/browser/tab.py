@@ -22,9 +22,10 @@ from webagent.core.request_rules import GuardPolicy
 from webagent.executors.browser.examine import examine
 from webagent.executors.browser.faults import MoveFailedError, failure_of
 from webagent.executors.browser.locate import Wish, find
+from webagent.executors.browser.lost_input import told
 from webagent.executors.browser.move import Move
 from webagent.executors.browser.observe import observe, read_form
-from webagent.executors.browser.perform import perform
+from webagent.executors.browser.perform import perform, put_back
 from webagent.executors.browser.settle import settle
 from webagent.executors.browser.stage import Stage
 from webagent.ports import Artifacts, MaySend
@@ -227,6 +228,14 @@ class BrowserTab:
     async def read_form(self) -> dict[str, Json]:
         """The fields of the forms on the page, secrets masked."""
         return {} if self._lost() else await read_form(self._stage)
+
+    async def put_back(self) -> str:
+        """Enter again what the page lost when it made its fields anew; a note of what that was."""
+        if self._lost():
+            return ""
+        again = await put_back(self._stage)
+        self._stage.end_acting()
+        return self._stage.redact(told(again)) if again else ""
 
     async def set_policy(self, policy: GuardPolicy, step: str = "") -> None:
         """Replace what this tab may send, in force when this returns.

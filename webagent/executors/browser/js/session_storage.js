@@ -1,5 +1,8 @@
-// The sessionStorage of the page's origin.
-() => {
-try { return JSON.stringify([origin, Object.fromEntries(Object.entries(sessionStorage))]); }
-catch { return 'null'; }
+// What the document's origin has stored: [origin, sessionStorage, localStorage, has databases].
+async () => {
+try {
+  const databases = indexedDB.databases ? await indexedDB.databases() : [];
+  const all = (store) => Object.fromEntries(Object.entries(store));
+  return JSON.stringify([origin, all(sessionStorage), all(localStorage), databases.length > 0]);
+} catch { return 'null'; }
 }
