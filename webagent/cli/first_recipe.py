@@ -67,5 +67,8 @@ def write_into(folder: Path) -> tuple[list[Path], list[Path]]:
             except FileExistsError:
                 kept.append(path)
     except OSError as error:
-        raise BadInput(f"{folder} cannot be written: {error.strerror or error}.") from None
+        raise BadInput(
+            f"{folder} cannot be written: {error.strerror or error}.",
+            hint="Give a folder, there or new: webagent init my-errands",
+        ) from None
     return made, kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import shutil
 import sys
 from dataclasses import asdict, dataclass
@@ -39,6 +40,15 @@ class Check:
     def as_json(self) -> dict[str, Any]:
         """For a program."""
         return asdict(self)
+
+
+def look() -> list[Check]:
+    """Look at this machine; with settings that are wrong, at what can be seen without them."""
+    try:
+        found = wiring.settings()
+    except BadInput as error:
+        return [_python(), _packages(), Check("settings", False, error.message, error.hint)]
+    return examine(found)
 
 
 def examine(settings: Settings) -> list[Check]:
@@ -110,7 +120,8 @@ def _store(settings: Settings) -> Check:
         finally:
             await store.close()
 
-    existed = settings.database is not None or settings.store.exists()
+    if settings.database is None and not settings.store.exists():
+        return _no_store_yet(settings)
     try:
         count = asyncio.run(look())
         probe = settings.store / "probe"
@@ -122,8 +133,16 @@ def _store(settings: Settings) -> Check:
         return Check(
             "store", False, f"{place}: {error.strerror or error}", "Give another: WEBAGENT_STORE"
         )
-    told = f"{place}, {count} run{'s' if count != 1 else ''}" if existed else f"{place}, made now"
-    return Check("store", True, told)
+    return Check("store", True, f"{place}, {count} run{'s' if count != 1 else ''}")
+
+
+def _no_store_yet(settings: Settings) -> Check:
+    """Only whether it could be made: to look leaves nothing behind."""
+    place = next(p for p in settings.store.parents if p.exists())
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        told = f"{settings.store} cannot be made in {place}"
+        return Check("store", False, told, "Give another: WEBAGENT_STORE")
+    return Check("store", True, f"{settings.store}, made by the first run")
 
 
 def _disk(settings: Settings) -> Check:

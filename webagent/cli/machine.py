@@ -29,16 +29,15 @@ def doctor(
     from webagent.cli import health
     from webagent.wiring import install_browser, settings
 
-    found = settings()
     if install:
         say = showing.to_stderr
-        browser = install_browser(found, say)
+        browser = install_browser(settings(), say)
         if as_json:
             ending.write_json({"ok": True, "browser": str(browser.path), "kind": browser.kind})
         else:
             showing.show(str(browser))
         return
-    checks = health.examine(found)
+    checks = health.look()
     ok = all(check.ok for check in checks if check.needed)
     if as_json:
         ending.write_json({"ok": ok, "checks": [check.as_json() for check in checks]})

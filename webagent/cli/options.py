@@ -18,5 +18,9 @@ PauseOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write the outputs to a .json, .jsonl or .csv."),
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write all outputs to a .json, or add the last steps' rows to a .jsonl or .csv.",
+    ),
 ]

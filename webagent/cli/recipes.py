@@ -49,10 +49,15 @@ def init(
     showing.show("", f"Check it: webagent check {first}", f"Run it:   webagent run {first}")
 
 
-def schema() -> None:
+def schema(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="It is JSON anyway: as with other commands.")
+    ] = True,
+) -> None:
     """Print the JSON Schema of recipes, for editors."""
     from webagent.wiring import recipe_schema
 
+    del as_json
     ending.write_json(recipe_schema())
 
 
@@ -108,6 +113,8 @@ def _show_worst(recipe: Path, plan: Plan, worst: tuple[Radius, ...]) -> None:
         showing.show(_worst_table(rows))
     else:
         showing.show(worst_case_text(rows))
+    if any(step.effect == "once" for step in plan.steps):
+        showing.show("A once effect is never repeated, whatever it may reach.")
     largest = max((one.steps for one in worst), default=0)
     limit = "no max_radius is set" if plan.max_radius is None else f"max_radius {plan.max_radius}"
     over = plan.max_radius is not None and largest > plan.max_radius
@@ -120,13 +127,15 @@ def _worst_table(rows: tuple[WorstCase, ...]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from webagent.core.show import WORST_CASE_HEAD, worst_case_cells
+    from webagent.core.show import worst_case_table
 
+    head, *lines = worst_case_table(rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, title in enumerate(WORST_CASE_HEAD):
-        table.add_column(title, justify="right" if 0 < index < 5 else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(showing.plain(cell)) for cell in worst_case_cells(row)))
+    for index, title in enumerate(head):
+        number = 0 < index < len(head) - 2
+        table.add_column(title, justify="right" if number else "left", overflow="fold")
+    for cells in lines:
+        table.add_row(*(Text(showing.plain(cell)) for cell in cells))
     return table
 
 
@@ -166,7 +175,10 @@ def plan(
     try:
         out.write_text(text, "utf-8")
     except OSError as error:
-        raise BadInput(f"{out} cannot be written: {error.strerror or error}.") from None
+        raise BadInput(
+            f"{out} cannot be written: {error.strerror or error}.",
+            hint="Give a file in an existing folder, or leave -o out to print the plan.",
+        ) from None
     showing.to_stderr(f"written to {out}")
 
 

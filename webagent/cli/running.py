@@ -43,7 +43,11 @@ def run(  # noqa: PLR0913 - the options of a command are its parameters
     out: OutOption = None,
     headed: HeadedOption = False,
     unattended: Annotated[
-        bool, typer.Option("--unattended", help="Nobody is there: a question parks the run.")
+        bool,
+        typer.Option(
+            "--unattended",
+            help="Nobody is there: refuse a plan above max_radius; ask nobody about failures.",
+        ),
     ] = False,
     as_json: JsonOption = False,
     rehearse: Annotated[

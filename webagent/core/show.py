@@ -219,11 +219,19 @@ class WorstCase(Frozen):
     entry: str
 
 
-WORST_CASE_HEAD = ("step", "steps again", "pages", "seconds", "tokens", "effects", "entered")
+_HEAD = ("step", "steps again", "pages", "seconds", "tokens", "may reach", "entered")
+_TOKENS = _HEAD.index("tokens")
 
 
-def worst_case_cells(row: WorstCase) -> tuple[str, ...]:
-    """A row's cells as text, under `WORST_CASE_HEAD`."""
+def worst_case_table(rows: tuple[WorstCase, ...]) -> list[tuple[str, ...]]:
+    """The table's head and rows as cells; without tokens where no step uses any."""
+    table = [_HEAD, *(_worst_case_cells(row) for row in rows)]
+    if any(row.tokens for row in rows):
+        return table
+    return [line[:_TOKENS] + line[_TOKENS + 1 :] for line in table]
+
+
+def _worst_case_cells(row: WorstCase) -> tuple[str, ...]:
     return (
         row.step, str(row.steps), str(row.pages), f"{row.seconds:g}", str(row.tokens),
         row.effects or "none", row.entry,
@@ -232,8 +240,8 @@ def worst_case_cells(row: WorstCase) -> tuple[str, ...]:
 
 def worst_case_text(rows: tuple[WorstCase, ...]) -> str:
     """The table as plain text."""
-    table = [WORST_CASE_HEAD, *(worst_case_cells(row) for row in rows)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(WORST_CASE_HEAD))]
+    table = worst_case_table(rows)
+    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     return "".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         + "\n"

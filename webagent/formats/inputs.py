@@ -26,6 +26,7 @@ from webagent.formats.recipe_yaml import UnreadableError, read_text
 from webagent.formats.yaml_places import compose
 
 MAX_ROWS = 100_000
+_FILE_HINT = "give the path of a CSV, or of a YAML or JSON mapping of inputs"
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,3})?")
@@ -200,7 +201,7 @@ def _from_file(specs: Mapping[str, InputSpec], file: Path, faults: _Faults) -> d
     try:
         text = read_text(str(file))
     except UnreadableError as error:
-        faults.add(str(error), error.hint)
+        faults.add(str(error), error.hint or _FILE_HINT)
         return {}
     report = Report(str(file))
     node = compose(text, report)
@@ -236,7 +237,7 @@ def _rows(path: Path, faults: _Faults, about: str) -> list[Json]:
     try:
         text = read_text(str(path))
     except UnreadableError as error:
-        faults.add(f"{about}{error}", error.hint)
+        faults.add(f"{about}{error}", error.hint or _FILE_HINT)
         return []
     delimiter = (
         ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","

@@ -1,11 +1,25 @@
 """`init`, `schema`, `check`, `plan`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.unit.cli.conftest import Command
+
+SENDING = """\
+webagent: 1
+id: sending
+errand: Send it
+steps:
+  send:
+    do: submit
+    goal: Send it
+    once: one
+    segment: [{goto: "http://a.test/"}, {commit: {click: button "Send"}}]
+    expect: [{text: Thanks}]
+"""
 
 
 def test_init_writes_a_recipe_that_checks(webagent: Command, folder: Path):
@@ -75,3 +89,34 @@ def test_a_request_in_words_is_not_built_yet(webagent: Command, words: str):
 
 def test_two_forms_of_one_plan_are_one_too_many(webagent: Command):
     assert webagent("plan", "reading.yaml", "--json", "--mermaid").code == 2
+
+
+def test_a_once_effect_is_said_to_be_never_repeated(webagent: Command, folder: Path):
+    assert "never repeated" not in webagent("check", "reading.yaml").out
+    (folder / "sending.yaml").write_text(SENDING)
+    said = webagent("check", "sending.yaml").out
+    assert "may reach" in said
+    assert "tokens" not in said
+    assert "A once effect is never repeated" in said
+    assert webagent("check", "sending.yaml", "--json").json["steps"][0]["tokens"] == 0
+
+
+@pytest.mark.parametrize(
+    "command, hint",
+    [
+        (("plan", "reading.yaml", "-o", "/nonexistent/x"), "an existing folder"),
+        (("init", "reading.yaml"), "webagent init my-errands"),
+        (
+            ("run", "reading.yaml", "--inputs", "nope.csv"),
+            "is missing|give the path of a CSV|no list",
+        ),
+    ],
+)
+def test_what_cannot_be_done_says_what_can(webagent: Command, command: tuple[str, ...], hint: str):
+    said = webagent(*command)
+    assert said.code == 2
+    assert re.search(hint, said.err)
+
+
+def test_the_schema_takes_json_as_other_commands_do(webagent: Command):
+    assert webagent("schema", "--json").out == webagent("schema").out
