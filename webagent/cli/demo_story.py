@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,8 +113,16 @@ def play(settings: Settings, console: Console, *, as_json: bool, still: bool = F
     told = _told(player, second, orders)
     say(f"Order number {told.order_number}. The shop's own ledger: {_orders(len(orders))}.")
     say(f"Validated steps that ran again: {', '.join(told.reexecuted) or 'none'}.")
-    say(f"Look at it: WEBAGENT_STORE={shlex.quote(str(apart.store))} webagent show {told.run}")
+    say(f"Look at it: WEBAGENT_STORE={shlex.quote(str(apart.store))} {_program()} show {told.run}")
     return told
+
+
+def _program() -> str:
+    """This program as a person can type it here: its path when it is not on the PATH."""
+    if shutil.which("webagent") is not None:
+        return "webagent"
+    own = Path(sys.executable).with_name("webagent")
+    return shlex.quote(str(own)) if own.exists() else f"{shlex.quote(sys.executable)} -m webagent"
 
 
 def _write_recipe(folder: Path) -> Path:
