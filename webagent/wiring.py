@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from webagent.core.plan import InputSpec, Plan
     from webagent.core.recipe import Recipe
     from webagent.core.redact import Redactor
+    from webagent.core.target import Target
     from webagent.executors.browser.chromium import Chromium, Launch
     from webagent.ports import Artifacts, Clock, Executor, Runner, Secrets, Store
     from webagent.runtime.context import Deps
@@ -73,6 +74,13 @@ def bind_inputs(
     from webagent.formats.inputs import bind_inputs
 
     return bind_inputs(specs, given, file, base)
+
+
+def target_from_text(text: str) -> Target:
+    """A target as a person types it. Raises BadInput."""
+    from webagent.formats.target_text import target_from_text
+
+    return target_from_text(text)
 
 
 def recipe_schema() -> dict[str, Any]:

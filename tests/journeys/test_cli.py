@@ -157,7 +157,8 @@ def test_a_budget_that_is_used_up_ends_with_4(journey: Journey, tmp_path: Path):
     "target, code, says",
     [
         ('searchbox "Search"', 0, "unique"),
-        ("article.product", 1, "of them"),
+        ("article.product", 1, "of them: right for each:"),
+        ("{css: article.product, nth: 1}", 0, "unique"),
         ('button "Buy"', 1, "nothing"),
     ],
 )

@@ -16,7 +16,7 @@ from webagent.core.errors import BadInput
 from webagent.core.expect import Bounds, CountIs
 from webagent.core.plan import BrowserOptions, Plan
 from webagent.core.request_rules import GuardPolicy, origin_of
-from webagent.core.target import Target, TargetSyntaxError, parse_target
+from webagent.core.target import Target
 from webagent.ports import Tab
 from webagent.settings import Settings
 
@@ -28,6 +28,7 @@ _LINE = re.compile(
     r"^(?P<indent>\s*)- (?P<quote>'?)(?P<role>[a-z]+) "
     r'(?P<name>"(?:[^"\\]|\\.)*"|/(?:[^/\\]|\\.)+/)'
 )
+_LIBRARY = re.compile(r"\b(Locator|Page|Frame|ElementHandle|Error)\b|selector", re.IGNORECASE)
 # Roles that hold others' text: their names are whole sentences and nobody's target.
 _NO_TARGETS = frozenset({"generic", "text", "paragraph", "row", "rowgroup", "listitem"})
 
@@ -123,24 +124,39 @@ async def _nothing() -> None:
 
 def _target(text: str) -> Target:
     try:
-        return parse_target(text)
-    except TargetSyntaxError as error:
-        raise BadInput(f"--find: {error}", hint=error.hint) from None
+        return wiring.target_from_text(text)
+    except BadInput as error:
+        raise BadInput(f"--find: {error.message}", hint=error.hint) from None
 
 
 async def _seek(tab: Tab, target: Target) -> Sought:
     """How many the target finds, and what is near when that is not one. Nothing is clicked."""
     finding = (await tab.examine((CountIs(target=target, bounds=Bounds(min=1)),)))[0]
     if finding.error:
-        raise BadInput(f"--find: {finding.error}")
+        raise _not_sought(target, finding.error)
     count = finding.count or 0
     if count == 1:
         return Sought(target.source, 1, "unique")
     # Resolving it as an action would tells which names are near; the pointer rests, no more.
     outcome = await tab.perform(Hover(target=target), deadline=NEAR_SECONDS, dispatched=_nothing)
     near = outcome.failure.candidates if outcome.failure is not None else ()
-    told = "nothing" if count == 0 else f"{count} of them: narrow it by within, or take one by nth"
+    told = "nothing"
+    if count:
+        told = (
+            f"{count} of them: right for each: in a read; for a target of an action, narrow it by "
+            "within, or take one by nth"
+        )
     return Sought(target.source, count, told, near)
+
+
+def _not_sought(target: Target, error: str) -> BadInput:
+    """In our words where the browser's library speaks of its own calls."""
+    if not _LIBRARY.search(error):
+        return BadInput(f"--find: {error}")
+    return BadInput(
+        f"--find: {target.source} cannot be looked for: it is no valid CSS.",
+        hint='Close its brackets and quotes, or name a thing by its role: button "Search"',
+    )
 
 
 def things_of(outline: str) -> Iterator[Thing]:

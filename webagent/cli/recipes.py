@@ -51,8 +51,8 @@ def init(
 
 def schema(
     as_json: Annotated[
-        bool, typer.Option("--json", help="It is JSON anyway: as with other commands.")
-    ] = True,
+        bool, typer.Option("--json", help="It is JSON with and without this.")
+    ] = False,
 ) -> None:
     """Print the JSON Schema of recipes, for editors."""
     from webagent.wiring import recipe_schema

@@ -1,6 +1,10 @@
 """Things on a page as targets, from Playwright's outline."""
 
+import pytest
+
+from webagent import wiring
 from webagent.cli.glance import things_of
+from webagent.core.errors import BadInput
 from webagent.core.target import parse_target
 
 OUTLINE = """\
@@ -33,3 +37,15 @@ def test_named_things_become_targets_with_how_many_they_find():
 def test_each_of_them_can_be_read_back():
     for thing in things_of(OUTLINE):
         assert parse_target(thing.target).role is not None
+
+
+def test_a_target_is_typed_as_text_or_as_a_mapping():
+    assert wiring.target_from_text('button "Buy"') == parse_target('button "Buy"')
+    typed = wiring.target_from_text("{css: h3 a, nth: 1}")
+    assert typed == parse_target({"css": "h3 a", "nth": 1})
+
+
+@pytest.mark.parametrize("text", ["{css: ", "{colour: red}", "{}"])
+def test_a_mapping_that_is_no_target_is_bad_input(text: str):
+    with pytest.raises(BadInput):
+        wiring.target_from_text(text)
