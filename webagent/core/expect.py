@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias, assert_never
 from pydantic import Field
 
 from webagent.core.base import Frozen, Json
+from webagent.core.pattern import PatternFaultError, found_in
 from webagent.core.target import Target
 from webagent.core.values import ValueFaultError, as_number, kind_of
 
@@ -200,16 +201,16 @@ def _holds(
         case ElementAbsent():
             return finding.count == 0, f"{finding.count} shown"
         case CountIs(bounds=bounds) | RowsAre(bounds=bounds):
-            return within_bounds(finding.count, bounds), f"{finding.count}"
+            return _bounded(finding.count, bounds, f"{finding.count}")
         case ValueIs(bounds=bounds):
             if finding.count != 1:
                 return False, f"{finding.count} elements"
-            return within_bounds(first, bounds), first
+            return _bounded(first, bounds, first)
         case OutputIs(name=name, bounds=bounds):
             if name not in outputs:
                 return False, "no such output"
             value = outputs[name]
-            return within_bounds(value, bounds), _short(value)
+            return _bounded(value, bounds, _short(value))
         case DownloadCame(glob=glob, min_bytes=least):
             pairs = list(zip(finding.texts, finding.sizes, strict=False))
             good = any(fnmatchcase(name, glob) and size >= least for name, size in pairs)
@@ -264,16 +265,29 @@ def text_matches(glob: str, text: str) -> bool:
 
 
 def within_bounds(value: Json, bounds: Bounds) -> bool:
-    """Whether a value meets all of the given bounds; null meets only an absent bound."""
+    """Whether a value meets all of the given bounds; null meets only an absent bound.
+
+    A pattern that takes too long on the value does not hold.
+    """
+    return _bounded(value, bounds, "")[0]
+
+
+def _bounded(value: Json, bounds: Bounds, seen: str) -> tuple[bool, str]:
+    """Whether it holds, and what was seen: with the reason where a pattern could not tell."""
+    try:
+        return _meets(value, bounds), seen
+    except PatternFaultError as fault:
+        return False, f"{fault}: {_short(seen)}"
+
+
+def _meets(value: Json, bounds: Bounds) -> bool:
     if bounds.equals is not None and not _equal(value, bounds.equals):
         return False
     if bounds.type is not None and kind_of(value) != bounds.type:
         return False
-    if bounds.matches is not None and (
-        value is None or re.search(bounds.matches, str(value)) is None
-    ):
-        return False
     if bounds.contains is not None and (value is None or bounds.contains not in str(value)):
+        return False
+    if bounds.matches is not None and (value is None or not found_in(bounds.matches, str(value))):
         return False
     if bounds.min is None and bounds.max is None:
         return bounds != Bounds() or value is not None
@@ -315,6 +329,5 @@ def turned_true(before: tuple[Verdict, ...], after: tuple[Verdict, ...]) -> bool
     does not count: it may have been true anyway.
     """
     return any(
-        b.judgement == "unmet" and a.judgement == "met"
-        for b, a in zip(before, after, strict=False)
+        b.judgement == "unmet" and a.judgement == "met" for b, a in zip(before, after, strict=False)
     )

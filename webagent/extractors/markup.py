@@ -14,6 +14,7 @@ from bs4.element import Comment, Declaration, Doctype, NavigableString, Processi
 from lxml import etree
 from soupsieve import SelectorSyntaxError
 
+from webagent.core.pattern import PatternFaultError, found_in
 from webagent.core.target import Target
 
 HIDDEN = "data-webagent-hidden"
@@ -285,8 +286,8 @@ def _by_role(root: Tag, target: Target) -> list[Tag]:
     implicit = _IMPLICIT.get(role)
     named: Callable[[Tag], bool]
     if target.name_regex is not None:
-        pattern = re.compile(target.name_regex)
-        named = lambda n: pattern.search(name_of(n)) is not None  # noqa: E731 - one of three tests
+        pattern = target.name_regex
+        named = lambda n: _found_in(pattern, name_of(n))  # noqa: E731 - one of three tests
     elif target.name is not None:
         named = lambda n: _is(name_of(n), target, "name")  # noqa: E731 - one of three tests
     else:
@@ -298,6 +299,13 @@ def _by_role(root: Tag, target: Target) -> list[Tag]:
         if has and not node.has_attr(HIDDEN) and named(node):
             found.append(node)
     return found
+
+
+def _found_in(pattern: str, name: str) -> bool:
+    try:
+        return found_in(pattern, name)
+    except PatternFaultError as fault:
+        raise UnreadableTargetError(str(fault)) from None
 
 
 def _by_label(root: Tag, target: Target) -> list[Tag]:

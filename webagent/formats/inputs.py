@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -141,12 +142,37 @@ def _text(name: str, raw: Json, faults: _Faults, where: Problem | None) -> Json:
 
 
 def _number(name: str, raw: Json, faults: _Faults, where: Problem | None) -> Json:
-    if isinstance(raw, int | float) and not isinstance(raw, bool):
-        return raw
-    if isinstance(raw, str) and _NUMBER.fullmatch(raw.strip()):
-        value = float(raw)
-        return int(value) if value == int(value) and "." not in raw else value
+    value: Json = raw
+    if isinstance(raw, str) and _NUMBER.fullmatch(text := raw.strip()):
+        value = _value_of(text)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if _is_finite(value):
+            return value
+        return _wrong(name, raw, "a number below 1e308", "", faults, where)
     return _wrong(name, raw, "a number", "write it as 1234.5", faults, where)
+
+
+def _value_of(text: str) -> int | float:
+    value = float(text)
+    if not isfinite(value) or "." in text or value != int(value):
+        return value
+    return int(value) if "e" in text.lower() else int(text)
+
+
+def _is_finite(value: Json) -> bool:
+    """Whether each number in a value is one that the arithmetic of recipes and JSON can hold."""
+    match value:
+        case int() | float():
+            try:
+                return isfinite(value)
+            except OverflowError:  # an integer of more than 308 digits
+                return False
+        case list():
+            return all(map(_is_finite, value))
+        case dict():
+            return all(map(_is_finite, value.values()))
+        case _:
+            return True
 
 
 def _boolean(name: str, raw: Json, faults: _Faults, where: Problem | None) -> Json:
@@ -178,9 +204,14 @@ def _list(name: str, raw: Json, base: Path, faults: _Faults, where: Problem | No
         text = raw.strip()
         if text.startswith("["):
             try:
-                return list(json.loads(text))
+                rows: list[Json] = list(json.loads(text))
+                finite = _is_finite(rows)
             except (ValueError, RecursionError) as error:
                 return _wrong(name, raw, "a list", f"as JSON: {error}", faults, where)
+            if finite:
+                return rows
+            hint = "numbers are finite and below 1e308"
+            return _wrong(name, raw, "a list", hint, faults, where)
         if text.lower().endswith(".csv"):
             return _rows(base / text, faults, f"input {name}: ")
     hint = f"give a CSV: -i {name}=rows.csv, or JSON: -i {name}='[…]'"

@@ -7,12 +7,16 @@ Two engines, one for ordinary and one for durable writes, differ in what their c
 at birth (SQLite: ``synchronous`` NORMAL or FULL): a setting that is never switched cannot be left
 switched wrongly. In WAL with NORMAL a commit survives the death of the process; with FULL it is on
 the disk, and everything committed before it as well.
+
+A deleted file stays writable for who has it open: what SQLite then keeps, nobody will ever read. So
+each transaction sees first that the file of that name is still the one that was opened.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +55,8 @@ class Database:
         self.name = url.database or "" if _is_sqlite(url) else url.render_as_string()
         self.is_sqlite = _is_sqlite(url)
         if self.is_sqlite:
-            _make_file(Path(self.name))
+            self._file = Path(self.name).absolute()
+            self._identity = _make_file(self._file)
         self._plain = _engine(url, durable=False)
         self._durable = _engine(url, durable=True)
         try:
@@ -62,16 +67,22 @@ class Database:
 
     @contextmanager
     def write(self, *, durable: bool = False) -> Iterator[Connection]:
-        """A transaction that no other writer overlaps; kept at the end, undone by any exception."""
+        """A transaction that no other writer overlaps; kept at the end, undone by any exception.
+
+        Raises StoreError when the file was removed or replaced, also while the transaction ran.
+        """
+        self._see_the_file()
         with (
             self._named_errors(),
             (self._durable if durable else self._plain).begin() as connection,
         ):
             yield connection
+            self._see_the_file()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A consistent look, which on SQLite waits for no writer."""
+        """A consistent look, which on SQLite waits for no writer. Raises as `write` does."""
+        self._see_the_file()
         with self._named_errors(), self._plain.connect() as connection:
             yield connection.execution_options(**_READING)
 
@@ -79,6 +90,17 @@ class Database:
         """Let go of files and connections."""
         self._plain.dispose()
         self._durable.dispose()
+
+    def _see_the_file(self) -> None:
+        """Raise StoreError unless the opened file is still the one of its name (3 µs)."""
+        if not self.is_sqlite:
+            return
+        try:
+            found = os.stat(self._file)  # noqa: PTH116 - half the time of Path.stat, for each append
+        except OSError:
+            raise _removed(self.name) from None
+        if (found.st_dev, found.st_ino) != self._identity:
+            raise _removed(self.name)
 
     def _prepare(self) -> None:
         """Make the tables, or see that they are of a shape that this program knows."""
@@ -158,16 +180,37 @@ def _url_of(place: Path | str) -> URL:
     )
 
 
-def _make_file(file: Path) -> None:
-    """Make the database's file for its owner alone; SQLite's companion files get its mode."""
+def _make_file(file: Path) -> tuple[int, int]:
+    """Make the database's file for its owner alone; SQLite's companion files get its mode.
+
+    Returns which file it is: its device and inode.
+    """
+    for place in (file.parent, *file.parent.parents):
+        if place.exists() and not place.is_dir():
+            raise _no_folder(place)
     try:
         if not file.parent.is_dir():
             file.parent.mkdir(mode=0o700, parents=True)
             # Journals do not belong into a repository by accident.
             (file.parent / ".gitignore").write_text("*\n", "ascii")
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            made = os.fstat(handle)
+        finally:
+            os.close(handle)
+    except IsADirectoryError:
+        raise StoreError(
+            f"The store {file} is a folder, where its file should be.",
+            hint="Move that folder away, or name another store: WEBAGENT_STORE=FOLDER",
+        ) from None
     except OSError as error:
         raise _not_ours(str(file), error) from None
+    if not stat.S_ISREG(made.st_mode):
+        raise StoreError(
+            f"The store {file} is not an ordinary file (a device or a pipe).",
+            hint="Name a folder, which is made if needed: WEBAGENT_STORE=FOLDER",
+        )
+    return made.st_dev, made.st_ino
 
 
 def _engine(url: URL, *, durable: bool) -> Engine:
@@ -212,6 +255,23 @@ def _locked(name: str) -> StoreError:
     return StoreError(
         f"The store {name} was locked by another program for {BUSY_SECONDS:.0f} seconds.",
         hint="Close what has it open (a database browser, a backup), then resume.",
+    )
+
+
+def _removed(name: str) -> StoreError:
+    return StoreError(
+        f"The store's file {name} was removed or replaced while it was in use. Nothing more was "
+        "kept or sent.",
+        hint="Let one store stay where it is while a run works. If you can, put the old file back "
+        "and resume; else look at the sites before you repeat an errand that orders or sends "
+        "something, because a new store does not know what was done.",
+    )
+
+
+def _no_folder(place: Path) -> StoreError:
+    return StoreError(
+        f"A store is a folder, and {place} is not one.",
+        hint="Name a folder, which is made if needed: WEBAGENT_STORE=FOLDER",
     )
 
 

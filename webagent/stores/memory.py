@@ -99,7 +99,7 @@ class MemoryStore:
             key = change.row.key
             old = changed.get(key, self._effects.get(key))
             row = rules.next_row(old, change, lease, now, self._is_held)
-            changed[key] = bodies.load_row(bodies.dump(row))
+            changed[key] = bodies.load_row(bodies.dump(row), key)
         at = rules.stamp(now)
         lines = [(lease.epoch, at, bodies.dump(event)) for event in events]
         self._effects.update(changed)
@@ -114,7 +114,7 @@ class MemoryStore:
     async def entries(self, run: str, after: int = 0) -> tuple[Entry, ...]:
         """A run's journal from number ``after + 1`` on."""
         return tuple(
-            Entry(seq=seq, epoch=epoch, at=at, event=bodies.load_event(body))
+            bodies.load_entry(body, run, seq, epoch, at)
             for seq, (epoch, at, body) in enumerate(self._run(run).lines, 1)
             if seq > after
         )
@@ -147,9 +147,12 @@ class MemoryStore:
 
     async def last_met(self, recipe_id: str) -> dict[str, Json] | None:
         """The outputs by step of the newest run of a recipe that finished met."""
-        for found in reversed(self._runs.values()):
+        for run, found in reversed(self._runs.items()):
             if found.recipe_id == recipe_id and found.status == "met":
-                return rules.met_outputs(bodies.load_event(body) for _, _, body in found.lines)
+                return rules.met_outputs(
+                    bodies.load_event(body, run, seq)
+                    for seq, (_, _, body) in enumerate(found.lines, 1)
+                )
         return None
 
     async def effect(self, key: str) -> EffectRow | None:

@@ -97,9 +97,9 @@ class SqlStore:
 
         def work(connection: Connection) -> Lease:
             found = lease_row(connection, run, lock=True)
-            if (holder := self._live(found, now)) is not None:
+            if (holder := self._live(run, found, now)) is not None:
                 raise rules.run_busy(run, holder)
-            previous = bodies.load_runner(found.holder)
+            previous = bodies.load_runner(found.holder, run)
             connection.execute(
                 update(RUNS)
                 .where(RUNS.c.run == run)
@@ -185,7 +185,7 @@ class SqlStore:
             return connection.execute(wanted).all()
 
         return tuple(
-            Entry(seq=line.seq, epoch=line.epoch, at=line.at, event=bodies.load_event(line.body))
+            bodies.load_entry(line.body, run, line.seq, line.epoch, line.at)
             for line in await self._read(work)
         )
 
@@ -204,7 +204,7 @@ class SqlStore:
                 started_at=line.started_at,
                 updated_at=line.updated_at,
                 events=line.events,
-                held=self._live(line, now) is not None,
+                held=self._live(line.run, line, now) is not None,
                 recipe_file=line.recipe_file,
             )
             for line in await self._read(lambda c: c.execute(wanted).all())
@@ -224,19 +224,21 @@ class SqlStore:
             .limit(1)
         )
 
-        def work(connection: Connection) -> Sequence[str] | None:
+        def work(connection: Connection) -> Sequence[Row[*tuple[Any, ...]]] | None:
             run = connection.execute(newest).scalar()
             if run is None:
                 return None
             finished = (
-                select(EVENTS.c.body)
+                select(EVENTS.c.run, EVENTS.c.seq, EVENTS.c.body)
                 .where(EVENTS.c.run == run, EVENTS.c.type == "StepFinished")
                 .order_by(EVENTS.c.seq)
             )
-            return connection.execute(finished).scalars().all()
+            return connection.execute(finished).all()
 
         found = await self._read(work)
-        return None if found is None else rules.met_outputs(map(bodies.load_event, found))
+        if found is None:
+            return None
+        return rules.met_outputs(bodies.load_event(x.body, x.run, x.seq) for x in found)
 
     async def effect(self, key: str) -> EffectRow | None:
         """The row of a key."""
@@ -245,11 +247,13 @@ class SqlStore:
     async def effects(self, prefix: str = "") -> tuple[EffectRow, ...]:
         """Rows whose key begins so, newest change first."""
         start = plain(prefix)
-        wanted = select(EFFECTS.c.body).order_by(EFFECTS.c.changed_at.desc(), EFFECTS.c.key)
+        wanted = select(EFFECTS.c.key, EFFECTS.c.body).order_by(
+            EFFECTS.c.changed_at.desc(), EFFECTS.c.key
+        )
         if start:  # LIKE would fold case on SQLite
             wanted = wanted.where(func.substr(EFFECTS.c.key, 1, len(start)) == start)
-        found = await self._read(lambda c: c.execute(wanted).scalars().all())
-        return tuple(bodies.load_row(body) for body in found)
+        found = await self._read(lambda c: c.execute(wanted).all())
+        return tuple(bodies.load_row(line.body, line.key) for line in found)
 
     async def settle(self, key: str, happened: bool, by: str, note: str = "") -> EffectRow:
         """A person's word on an unknown or dispatched effect. Raises EffectConflict or BadInput."""
@@ -270,14 +274,14 @@ class SqlStore:
 
     async def holder(self, run: str) -> Runner | None:
         """Who holds the run's lease now, if it is live."""
-        return self._live(await self._read(lambda c: lease_row(c, run)), self._clock.now())
+        return self._live(run, await self._read(lambda c: lease_row(c, run)), self._clock.now())
 
     async def request_stop(self, run: str) -> bool:
         """Ask the holder to park; False when nobody holds the run."""
         now = self._clock.now()
 
         def work(connection: Connection) -> bool:
-            if self._live(lease_row(connection, run, lock=True), now) is None:
+            if self._live(run, lease_row(connection, run, lock=True), now) is None:
                 return False
             connection.execute(update(RUNS).where(RUNS.c.run == run).values(stop_requested=1))
             return True
@@ -342,13 +346,13 @@ class SqlStore:
             return await _to_its_end(whole)
         return whole()
 
-    def _live(self, found: Row[*tuple[Any, ...]], now: datetime) -> Runner | None:
-        holder = bodies.load_runner(found.holder)
+    def _live(self, run: str, found: Row[*tuple[Any, ...]], now: datetime) -> Runner | None:
+        holder = bodies.load_runner(found.holder, run)
         return rules.live_holder(holder, found.lease_until, now, self._gone)
 
     def _holder(self, connection: Connection, run: str, now: datetime) -> Runner | None:
         try:
-            return self._live(lease_row(connection, run), now)
+            return self._live(run, lease_row(connection, run), now)
         except UnknownRun:  # the run was pruned; its effects stay
             return None
 

@@ -92,7 +92,7 @@ def effect_row(connection: Connection, key: str, *, lock: bool = False) -> Effec
     """The row of a key."""
     statement = _EFFECT_LOCKED if lock else _EFFECT
     body = connection.execute(statement, {"of": plain(key)}).scalar()
-    return None if body is None else bodies.load_row(body)
+    return None if body is None else bodies.load_row(body, key)
 
 
 def change_effect(

@@ -102,6 +102,30 @@ def test_all_bounds_must_hold(value: Any, bounds: Bounds, holds: bool) -> None:
     assert within_bounds(value, bounds) is holds
 
 
+HOSTILE = Bounds(matches="^(a|a)+$")
+LONG = "a" * 60 + "!"
+
+
+def test_a_pattern_that_takes_for_ever_does_not_hold_and_says_so() -> None:
+    expected = ValueIs(target=X, bounds=HOSTILE)
+    verdict = judge(expected, Finding(count=1, texts=(LONG,)), {})
+    assert verdict.judgement == "unmet"
+    assert verdict.seen == f"the pattern '^(a|a)+$' took more than 1 s on this text: {LONG}"
+
+
+def test_a_pattern_made_of_a_template_that_is_none_does_not_hold_and_says_so() -> None:
+    expected = OutputIs(name="t", bounds=Bounds(matches="(a"))
+    verdict = judge(expected, Finding(), {"t": "(a"})
+    assert verdict.judgement == "unmet"
+    assert "is not a regular expression" in verdict.seen
+
+
+def test_a_cut_text_does_not_meet_a_pattern_by_its_cut() -> None:
+    assert within_bounds("a" * 100_000, Bounds(matches="^a+$"))
+    assert not within_bounds("a" * 100_000 + "!", Bounds(matches="^a+$"))
+    assert within_bounds("ab" + "c" * 100_000, Bounds(matches="^ab"))
+
+
 @pytest.mark.parametrize(
     "glob, url, matches",
     [

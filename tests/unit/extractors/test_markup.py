@@ -85,3 +85,9 @@ def test_a_control_is_named_by_what_names_it() -> None:
     assert name_of(region("<input type=submit value=Send>")) == "Send"
     assert name_of(region("<a><img alt=Home></a>")) == "Home"
     assert name_of(region("<a title=Tip></a>")) == "Tip"
+
+
+def test_a_names_pattern_that_takes_for_ever_is_told() -> None:
+    root = region(f"<div><button>{'a' * 60}!</button></div>")
+    with pytest.raises(UnreadableTargetError, match="took more than 1 s"):
+        select(root, parse_target("button /^(a|a)+$/"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from webagent.core.errors import InputInvalid
 from webagent.core.plan import InputSpec
 from webagent.formats.inputs import bind_inputs
 
@@ -35,6 +36,7 @@ def test_defaults_stand_where_nothing_is_given() -> None:
         ("most", "12", 12),
         ("most", "-1.5", -1.5),
         ("most", "1e3", 1000),
+        ("most", "12345678901234567891", 12345678901234567891),
         ("fast", "yes", True),
         ("fast", "0", False),
         ("day", "2024-02-29", "2024-02-29"),
@@ -45,6 +47,39 @@ def test_a_text_becomes_the_inputs_type(name: str, text: str, value: Any) -> Non
     bound = bind_inputs(SPECS, {"query": "x", name: text})[name]
     assert bound == value
     assert type(bound) is type(value)
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("most", "1e999"),
+        ("most", "-1e999"),
+        ("most", "9" * 400),
+        ("most", "9" * 5000),
+        ("most", "9" * 400 + ".5"),
+        ("most", "inf"),
+        ("most", "nan"),
+        ("most", "Infinity"),
+        ("people", "[1e999]"),
+        ("people", '[{"n": [NaN]}]'),
+        ("people", "[-Infinity]"),
+        ("people", "[" + "9" * 400 + "]"),
+        ("people", "[" + "9" * 5000 + "]"),
+        ("people", "[" * 100_000),
+    ],
+)
+def test_a_number_that_none_can_hold_is_refused(name: str, text: str) -> None:
+    with pytest.raises(InputInvalid, match=f"the input '{name}' is a ") as caught:
+        bind_inputs(SPECS, {"query": "x", name: text})
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("text", ["1e999", ".inf", ".nan", "-.inf", "9" * 400, "9" * 5000])
+def test_a_number_in_a_file_that_none_can_hold_is_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "in.yaml"
+    file.write_text(f"query: x\nmost: {text}\n")
+    with pytest.raises(InputInvalid, match="the input 'most' is a number"):
+        bind_inputs(SPECS, {}, file)
 
 
 def test_a_file_of_inputs_is_a_mapping_and_the_command_line_wins(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import stat
 from pathlib import Path
@@ -205,11 +206,92 @@ async def test_a_read_only_database_says_so(tmp_path: Path) -> None:
     await store.close()
 
 
-@pytest.mark.parametrize("where", ["file/below", "/proc/nowhere"])
-def test_a_folder_that_cannot_be_made_is_a_store_error(tmp_path: Path, where: str) -> None:
-    (tmp_path / "file").write_text("no folder")
+def test_a_folder_that_cannot_be_made_is_a_store_error() -> None:
     with pytest.raises(StoreError, match="cannot be opened for writing"):
+        Database(Path("/proc/nowhere"))
+
+
+@pytest.mark.parametrize("where", ["file", "file/below", "/dev/null"])
+def test_a_store_that_is_no_folder_is_told_so(tmp_path: Path, where: str) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(StoreError, match=r"A store is a folder, and .* is not one") as caught:
         Database(tmp_path / where)
+    assert "Name a folder" in caught.value.hint
+
+
+def test_a_device_and_a_folder_are_no_stores_file(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is not an ordinary file"):
+        Database("sqlite:////dev/null")
+    (tmp_path / "webagent.db").mkdir()
+    with pytest.raises(StoreError, match="is a folder, where its file should be"):
+        Database(tmp_path)
+
+
+@pytest.mark.parametrize("durable", [True, False])
+@pytest.mark.parametrize("anew", [False, True])
+async def test_a_store_deleted_between_two_appends_keeps_and_says_nothing(
+    tmp_path: Path, durable: bool, anew: bool
+) -> None:
+    store = open_store(tmp_path / "store", ManualClock())
+    await store.create("r1", "cable", "e")
+    lease = await store.acquire("r1", runner(1))
+    await store.append(lease, 0, [started()], durable=True)
+    shutil.rmtree(tmp_path / "store")
+    if anew:
+        await open_store(tmp_path / "store", ManualClock()).close()
+    with pytest.raises(StoreError, match="was removed or replaced while it was in use") as caught:
+        await store.append(lease, 1, [done(0)], [change("k", "intended", None)], durable=durable)
+    assert "look at the sites" in caught.value.hint
+    assert caught.value.exit_code == 6
+    with pytest.raises(StoreError, match="removed or replaced"):
+        await store.current_epoch("r1")  # the guard's look before a request goes
+    assert (tmp_path / "store").exists() is anew
+    await store.close()
+
+
+def test_a_store_deleted_during_a_transaction_is_noticed_before_its_end(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store")
+    with pytest.raises(StoreError, match="removed or replaced"), database.write(durable=True):
+        shutil.rmtree(tmp_path / "store")
+    database.close()
+
+
+DAMAGES = ["{bad", "", "[]", "{}", '{"type": "NoSuchEvent"}', "[" * 100_000, "\x01"]
+
+
+async def damaged(tmp_path: Path, statement: str, **values: str) -> SqlStore:
+    """A store with three events, an effect and a holder, of which one row was written over."""
+    store = open_store(tmp_path, ManualClock(), gone=lambda _: False)
+    await store.create("r1", "cable", "e")
+    lease = await store.acquire("r1", runner(1))
+    await store.append(lease, 0, [started(), done(0), done(1)], [change("k", "intended", None)])
+    with database_of(store).write() as connection:
+        connection.execute(text(statement), values)
+    return store
+
+
+@pytest.mark.parametrize("body", DAMAGES)
+async def test_a_damaged_event_is_named(tmp_path: Path, body: str) -> None:
+    store = await damaged(tmp_path, "update events set body = :body where seq = 3", body=body)
+    with pytest.raises(StoreError, match="Run r1's journal is damaged at event 3") as caught:
+        await store.entries("r1")
+    assert "backup" in caught.value.hint
+    assert len(str(caught.value)) < 400
+    await store.close()
+
+
+@pytest.mark.parametrize("body", DAMAGES)
+async def test_a_damaged_effect_or_holder_is_named(tmp_path: Path, body: str) -> None:
+    store = await damaged(tmp_path, "update effects set body = :body", body=body)
+    for look in (store.effect("k"), store.effects()):
+        with pytest.raises(StoreError, match="The record of effect 'k' is damaged"):
+            await look
+    await store.close()
+    other = tmp_path / "other"
+    store = await damaged(other, "update runs set holder = :body", body=body)
+    with pytest.raises(StoreError, match="who works on run r1 is damaged"):
+        await store.holder("r1")
+    await store.close()
 
 
 @pytest.mark.parametrize(
