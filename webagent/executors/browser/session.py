@@ -165,7 +165,7 @@ class BrowserExecutor:
         if context is None or guard is None or not self.alive():
             raise BrowserLost("the browser is gone")
         happenings = Happenings(self._run, self._artifacts, self._redact)
-        rules = TabGuard(self._named(policy), happenings.refused)
+        rules = TabGuard(self._named(policy), happenings.refused, self._redact)
         try:
             page = await context.new_page()
             happenings.watch(page)
