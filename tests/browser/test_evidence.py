@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.browser.pages import PageServer, html
-from tests.browser.rig import Rig, click
+from tests.browser.rig import KnownSecrets, Rig, click, fill
 from webagent.core.action import Goto
+from webagent.core.base import SecretUse
 
 URL = "http://odd.test/"
 
@@ -104,3 +105,42 @@ async def test_a_slow_page_is_loading(rig: Rig, pages: PageServer) -> None:
     await rig.goto(URL)
     await rig.do(click("a"), 0.4)
     assert (await rig.tab.observe()).loading
+
+
+ECHOES = {
+    "in a text": "out.textContent = v",
+    "over two elements": "out.innerHTML = v.slice(0, 5) + '<br>' + v.slice(5)",
+    "in another control": "other.value = v",
+    "in a shadow tree": "out.attachShadow({mode: 'open'}).innerHTML = '<p>' + v + '</p>'",
+    "in a frame": "frame.contentDocument.body.textContent = v",
+    "as a hint": "other.placeholder = v",
+    "nowhere": "",
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+@pytest.mark.parametrize("kind", ["password", "text"])
+async def test_no_screenshot_is_kept_of_a_page_that_shows_a_secret(
+    rig: Rig, pages: PageServer, kept: Path, secrets: KnownSecrets, echo: str, kind: str
+) -> None:
+    secrets.values, secrets.origins = {"pw": "canary-51c2-secret"}, {}
+    pages.pages["/"] = html(
+        f"<label>Code <input type={kind} id=code></label><p id=out></p><input id=other>"
+        "<iframe id=frame></iframe>"
+        f"<script>code.oninput = () => {{ const v = code.value; {ECHOES[echo]} }}</script>"
+    )
+    await rig.goto(URL)
+    await rig.ok(fill({"label": "Code"}, SecretUse(secret="pw")))
+    before = [path for path in files(kept) if path.suffix == ".png"]
+    seen = await rig.tab.observe(evidence="echo")
+    secrets.given.clear()
+    kept_pictures = [path for path in files(kept) if path.suffix == ".png"]
+    note = "no screenshot: the page shows a secret"
+    assert seen.outline_file
+    if echo == "nowhere":
+        assert seen.screenshot
+        assert note not in seen.console
+    else:
+        assert seen.screenshot is None
+        assert note in seen.console
+        assert kept_pictures == before

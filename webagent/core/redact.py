@@ -2,7 +2,8 @@
 
 Pure: it is told the values and knows nothing of where they come from. A value is also found in the
 forms in which pages and protocols carry it: URL-encoded, base64 (in any alignment, so also inside
-``user:password``), hex, JSON- and HTML-escaped.
+``user:password``), hex, JSON- and HTML-escaped, and, of six characters or more, in capitals or in
+small letters (a style sheet's text-transform, a host's name).
 
 What is *not* searched for inside other text, because it would tear up everything around it:
 
@@ -39,6 +40,7 @@ from webagent.core.plan import Plan
 
 MARK = "[secret]"
 SHORTEST = 4
+SHORTEST_RECASED = 6
 
 NAMES = frozenset(
     {"step", "run", "recipe_id", "recipe_digest", "key", "digest", "used", "until", "again", "keep"}
@@ -184,6 +186,9 @@ def forms_of(value: str) -> frozenset[str]:
     strict = html.escape(value)
     found |= {attribute, strict, html.escape(value, quote=False), strict.replace("&#x27;", "&#39;")}
     found |= set(_base64_forms(raw))
+    if len(value) >= SHORTEST_RECASED:
+        plain = (value, " ".join(value.split()), quote(raw, safe=""), quote_plus(raw))
+        found |= {form.upper() for form in plain} | {form.lower() for form in plain}
     return frozenset(form for form in found if len(form) >= SHORTEST)
 
 

@@ -1,7 +1,8 @@
 """Which requests a step may send: the guard's rules, as a pure function of policy and request.
 
 The guard of the browser asks this for every document request (frames, popups' first request and
-redirect hops included), for pings and fetches, and for XHR where the policy watches it.
+redirect hops included), for pings and fetches, for XHR where the policy watches it, and for every
+type once a secret stands on the page.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from webagent.core.expect import url_matches
 ResourceKind: TypeAlias = Literal["document", "xhr", "fetch", "ping", "websocket", "other"]
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 HARMLESS_SCHEMES = frozenset({"about", "blob", "data"})
+_BY_SCRIPT = frozenset({"fetch", "xhr", "ping", "websocket"})
 
 
 class GuardPolicy(Frozen):
@@ -24,8 +26,10 @@ class GuardPolicy(Frozen):
 
     ``origins``: allowed origins (``scheme://host[:port]``). ``named_hosts``: hosts that may resolve
     to private networks (tests, the demo). ``in_action``: between an action's dispatch and its
-    settling, when a write can be the action's own. ``committing``: the commit's input was sent.
-    ``watch_all``: every request type is looked at (a once step runs, or a secret is on the page).
+    settling, and in a step of effect none from its first action to its end: a write can be an
+    action's own. ``secret_shown``: a secret was typed into the page. ``committing``: the
+    commit's input was sent. ``watch_all``: every request type is looked at (a once step runs, or a
+    secret is on the page).
     """
 
     origins: tuple[str, ...]
@@ -36,15 +40,22 @@ class GuardPolicy(Frozen):
     in_action: bool = False
     committing: bool = False
     watch_all: bool = False
+    secret_shown: bool = False
 
 
 class Request(Frozen):
-    """A request that the page is about to send. ``top``: it loads the tab's own document."""
+    """A request that the page is about to send.
+
+    ``top``: it loads the tab's own document. ``background``: the page sent the same before the
+    step's first action. ``carries_secret``: a secret stands in its address, in whatever form.
+    """
 
     method: str
     url: str
     kind: ResourceKind
     top: bool = False
+    background: bool = False
+    carries_secret: bool = False
 
 
 def origin_of(url: str) -> str:
@@ -93,13 +104,16 @@ def refusal(policy: GuardPolicy, request: Request) -> str | None:
             return f"origin {origin or request.url} is outside the step's scope"
     if scheme in ("http", "https", "ws", "wss") and _unreachable(policy, parts.hostname or ""):
         return f"{parts.hostname} is on a private network"
+    if policy.secret_shown and not inside and scheme not in HARMLESS_SCHEMES:
+        if request.carries_secret:
+            return "it would carry a secret out of the step's scope"
+        if request.kind in _BY_SCRIPT:
+            return f"a request to {origin or request.url} while a secret is on the page"
     return _write_refusal(policy, request, inside)
 
 
 def _unreachable(policy: GuardPolicy, host: str) -> bool:
-    return (
-        not policy.allow_private and host not in policy.named_hosts and is_private_host(host)
-    )
+    return not policy.allow_private and host not in policy.named_hosts and is_private_host(host)
 
 
 def _write_refusal(policy: GuardPolicy, request: Request, inside: bool) -> str | None:
@@ -109,7 +123,7 @@ def _write_refusal(policy: GuardPolicy, request: Request, inside: bool) -> str |
         return None
     if policy.effect == "none" and request.kind == "document":
         return f"a step of effect none sends no {request.method} (allow_posts names exceptions)"
-    if policy.effect == "none" and inside and policy.in_action:
+    if policy.effect == "none" and inside and policy.in_action and not request.background:
         return f"a step of effect none sends no {request.method} (allow_posts names exceptions)"
     if policy.watch_all and not inside:
         return f"a write to {origin_of(request.url)} while secrets or an effect are at stake"

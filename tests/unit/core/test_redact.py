@@ -111,6 +111,9 @@ def test_values_become_known_as_they_are_used() -> None:
         ("1234", "PIN:1234", f"PIN:{MARK}"),
         ("   ", "a   b", "a   b"),
         ("two  words", "two words", MARK),  # as a page's text has it
+        ("Hunter2x", "HUNTER2X hunter2x", f"{MARK} {MARK}"),  # as a style sheet recases it
+        ("two  Words", "TWO WORDS", MARK),
+        ("Kn0ws", "KN0WS kn0ws", "KN0WS kn0ws"),  # too short to be looked for in other cases
     ],
 )
 def test_short_and_common_values(secret: str, text: str, cleaned: str) -> None:

@@ -6,8 +6,8 @@ mapped to its tab by its frame; `core.request_rules` decides. It fails closed: a
 every tab's rules at once, and a decision that raises is a refusal.
 
 Not seen here: WebSockets, WebRTC and speculation rules (shut by init scripts, which do not reach
-into workers), and types that carry no navigation (images, styles, scripts: their addresses can
-carry data out by GET).
+into workers), name look-ups, and, as long as no secret was typed, types that carry no navigation
+(images, styles, scripts: their addresses can carry data out by GET). After that every type is seen.
 """
 
 from __future__ import annotations
@@ -16,11 +16,19 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, CDPSession, Error, Page
 
 from webagent.core.page import Refusal
-from webagent.core.request_rules import GuardPolicy, Request, ResourceKind, refusal
+from webagent.core.request_rules import (
+    SAFE_METHODS,
+    GuardPolicy,
+    Request,
+    ResourceKind,
+    origin_of,
+    refusal,
+)
 from webagent.executors.browser.commit_gate import CommitGate
 from webagent.executors.browser.resolving import Resolver
 from webagent.ports import MaySend
@@ -31,25 +39,36 @@ _KINDS: dict[str, ResourceKind] = {
     "CSPViolationReport": "ping",
     "Fetch": "fetch",
     "XHR": "xhr",
+    "EventSource": "fetch",
 }
 _ALWAYS = ("Document", "Ping", "Fetch", "CSPViolationReport")
 _TREE_SECONDS = 0.5
+_EVERY = ("*",)
 
 
 class TabGuard:
     """The rules of one tab at this moment, and where its refusals are told.
 
-    ``acting``: between an action's dispatch and its settling. ``secret``: a secret was typed into
-    its page. ``gate``: armed by the commit. ``popups``: the pages that it
-    opened, less those whose first request was refused. ``fatal``: refusals by which the action in
-    hand has failed; ``refused`` is set when there is one.
+    ``acting``: between an action's dispatch and its settling. ``acted``: the step has sent input
+    that a page may answer late, by a timer. ``noise``: the writes that the page sent before that,
+    by method, origin and path. ``secret``: a secret was typed into its page. ``gate``: armed by the
+    commit. ``popups``: the pages that it opened, less those whose first request was refused.
+    ``fatal``: refusals by which the action in hand has failed; ``refused``: set when there is one.
     """
 
-    def __init__(self, policy: GuardPolicy, told: Callable[[Refusal], None]) -> None:
+    def __init__(
+        self,
+        policy: GuardPolicy,
+        told: Callable[[Refusal], None],
+        redact: Callable[[str], str] = str,
+    ) -> None:
         self.policy = policy
         self.told = told
+        self.redact = redact
         self.popups: set[str] = set()
         self.acting = False
+        self.acted = False
+        self.noise: set[tuple[str, str, str]] = set()
         self.secret = False
         self.gate: CommitGate | None = None
         self.may_send: MaySend | None = None
@@ -70,16 +89,34 @@ class TabGuard:
             or policy.committing
             or self.secret
             or self.gate is not None
-            or (policy.effect == "none" and (self.acting or policy.in_action))
+            or policy.effect == "none"
         )
 
     def effective(self) -> GuardPolicy:
         """The policy with what the tab itself knows."""
         update = {
-            "in_action": self.policy.in_action or self.acting,
+            "in_action": self.policy.in_action or self.acting or self.acted,
             "watch_all": self.policy.watch_all or self.secret or self.gate is not None,
+            "secret_shown": self.policy.secret_shown or self.secret,
         }
         return self.policy.model_copy(update=update)
+
+    def known(self, request: Request) -> Request:
+        """The request with what the tab itself knows of it.
+
+        Noise counts as such between actions only: while one settles, a write may be its own.
+        """
+        update = {
+            "background": not self.acting and _place(request) in self.noise,
+            "carries_secret": self.secret and self.redact(request.url) != request.url,
+        }
+        return request.model_copy(update=update)
+
+    def passed(self, request: Request) -> None:
+        """A request goes out: a write before the step's first input is the page's own."""
+        quiet = not (self.acting or self.acted)
+        if quiet and self.policy.effect == "none" and request.method not in SAFE_METHODS:
+            self.noise.add(_place(request))
 
 
 class Guard:
@@ -96,6 +133,7 @@ class Guard:
         self._types: tuple[str, ...] = ()
         self._context: str | None = None
         self._sticky = False
+        self._secret = False
         self.faults: list[str] = []
 
     async def start(self) -> None:
@@ -109,11 +147,16 @@ class Guard:
         self._sticky = bool(self._tabs) and (
             self._sticky or any(tab.watches_xhr for tab in self._tabs)
         )
-        types = (*_ALWAYS, "XHR") if self._sticky else _ALWAYS
+        self._secret = bool(self._tabs) and (self._secret or any(tab.secret for tab in self._tabs))
+        types: tuple[str, ...] = (*_ALWAYS, "XHR") if self._sticky else _ALWAYS
+        if self._secret:
+            types = _EVERY
         if types == self._types:
             return
         self._types = types
-        patterns = [{"resourceType": kind, "requestStage": "Request"} for kind in types]
+        patterns = [{"requestStage": "Request"}]
+        if types != _EVERY:
+            patterns = [{"resourceType": kind, "requestStage": "Request"} for kind in types]
         await self._session.send("Fetch.enable", {"patterns": patterns})
 
     async def adopt(self, context: BrowserContext, page: Page, tab: TabGuard) -> None:
@@ -182,16 +225,20 @@ class Guard:
         request = _request(event, top=frame in self._tops)
         rule: str | None = None if owners else "the request belongs to no tab"
         for tab in owners:
-            rule = await self._rule(tab, request, event)
+            rule = await self._rule(tab, tab.known(request), event)
             if rule is not None:
                 break
         if rule is None:
+            for tab in owners[:1]:
+                tab.passed(request)
             return True
-        told = Refusal(method=request.method, url=request.url, rule=rule)
         for tab in owners[:1]:
+            told = Refusal(
+                method=request.method, url=tab.redact(request.url), rule=tab.redact(rule)
+            )
             tab.popups.discard(frame)
             tab.told(told)
-            if _is_fatal(request, rule):
+            if _is_fatal(request, rule, late=not tab.acting):
                 tab.fatal.append(told)
                 tab.refused.set()
         return False
@@ -278,6 +325,15 @@ def _request(event: Mapping[str, Any], *, top: bool) -> Request:
     )
 
 
-def _is_fatal(request: Request, rule: str) -> bool:
-    """Whether the action that caused this did not do what it was there for."""
+def _place(request: Request) -> tuple[str, str, str]:
+    return request.method, origin_of(request.url), urlsplit(request.url).path
+
+
+def _is_fatal(request: Request, rule: str, *, late: bool) -> bool:
+    """Whether the action that caused this did not do what it was there for.
+
+    No page waits for what a late beacon comes to: keeping it back is enough.
+    """
+    if late and request.kind == "ping":
+        return False
     return (request.kind == "document" and request.top) or "effect none" in rule

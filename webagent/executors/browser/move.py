@@ -21,6 +21,7 @@ from webagent.executors.browser.stage import Stage
 # Playwright repeats the checks made just before; what has not moved since then passes at once.
 MIN_MS = 50.0
 REFUSED_SECONDS = 0.3
+LOADS = frozenset({"goto", "back", "reload"})
 
 
 class Move:
@@ -86,7 +87,7 @@ class Move:
             if end is not None:
                 self._limit.reschedule(end + spent)
             self._called = True
-            await self.stage.begin_acting(self.gate)
+            await self.stage.begin_acting(self.gate, loads=self.action.verb in LOADS)
         self.state = "unknown"
 
     async def send(self, call: Coroutine[Any, Any, Any]) -> None:

@@ -1,7 +1,7 @@
 """Reports on a page: the facts that drift is told from, evidence for a person, the form's fields.
 
-Everything that leaves here goes through the redactor; in screenshots the controls that hold a
-secret are covered.
+Everything that leaves here goes through the redactor; in screenshots the controls that a secret
+was typed into are covered, and of a page that shows a secret anywhere else none is taken.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ OUTLINE_LENGTH = 20_000
 DEPTHS = ((20_000, 6), (5_000, 10), (1_500, 16))
 LAST_REQUESTS = 30
 MASK = "#444444"
+NO_PICTURE = "no screenshot: the page shows a secret"
 
 
 async def observe(
@@ -42,11 +43,19 @@ async def observe(
     document = happenings.documents.get(page)
     frame = next(iter(happenings.frame_errors.get(page, {}).values()), None)
     outline, screenshot, outline_file = "", None, None
+    console: list[str] = []
     if evidence is not None and not lost:
         outline = await outline_of(stage, int(facts.get("size", 0)))
         outline_file = artifacts.keep(run, f"{evidence}.outline.yaml", outline.encode())
-        picture = await _picture(stage)
-        if picture is not None:
+        picture = None
+        if await _shows_secret(stage):
+            console.append(NO_PICTURE)
+        else:
+            picture = await _picture(stage)
+        # The page may have begun to show it meanwhile.
+        if picture is not None and await _shows_secret(stage):
+            console.append(NO_PICTURE)
+        elif picture is not None:
             screenshot = artifacts.keep(run, f"{evidence}.png", picture)
     responses = list(happenings.all_responses)[-LAST_REQUESTS:]
     return Observation(
@@ -62,7 +71,7 @@ async def observe(
         outline=outline,
         dialogs=tuple(happenings.all_dialogs),
         tabs=tuple(redact(other.url) for other in happenings.opened()),
-        console=tuple(happenings.console),
+        console=(*happenings.console, *console),
         requests=tuple(f"{r.method} {r.status} {r.url}" for r in responses),
         screenshot=screenshot,
         outline_file=outline_file,
@@ -81,6 +90,36 @@ async def outline_of(stage: Stage, size: int) -> str:
         cut = outline.rfind("\n", 0, OUTLINE_LENGTH)
         outline = outline[: max(cut, 0)] + f"\n# cut: {len(outline)} characters in all"
     return outline
+
+
+async def _shows_secret(stage: Stage) -> bool:
+    """Whether a picture would show a secret: in a text, or in a control that is not covered.
+
+    A page that a secret was typed into and that does not answer may show it.
+    """
+    frames = stage.page.frames
+    masked = [loc.evaluate_all(in_page.PLACES) for loc in stage.masked]
+    answers = await asyncio.gather(
+        *(_asked(frame.evaluate(in_page.SHOWN)) for frame in frames),
+        *(_asked(places) for places in masked),
+    )
+    seen, covered = answers[: len(frames)], answers[len(frames) :]
+    held = {tuple(place) for text in covered for place in json.loads(text or "[]")}
+    for answer in seen:
+        if answer is None:
+            if stage.guard.secret:
+                return True
+            continue
+        texts, places = json.loads(answer)
+        texts += [value for value, where in places if (value, where) not in held]
+        if any(_tells(stage, text) for text in texts):
+            return True
+    return False
+
+
+def _tells(stage: Stage, text: str) -> bool:
+    """Whether a secret stands in a text as it is, or broken over lines."""
+    return any(stage.redact(form) != form for form in (text, "".join(text.split())))
 
 
 async def _picture(stage: Stage) -> bytes | None:

@@ -50,9 +50,13 @@ class Stage:
         self._rules = rules
         self._fresh = False
 
-    async def begin_acting(self, gate: CommitGate | None) -> None:
-        """An action's input is about to go out: its writes are told apart from now on."""
+    async def begin_acting(self, gate: CommitGate | None, *, loads: bool = False) -> None:
+        """An action's input is about to go out: its writes are told apart from now on.
+
+        ``loads``: it only loads a document; what that writes later is the page's own.
+        """
         self.guard.acting = True
+        self.guard.acted = self.guard.acted or not loads
         if gate is not None:
             self.guard.gate = gate
         await self._rules.refresh()
@@ -73,6 +77,7 @@ class Stage:
     def new_step(self) -> None:
         """Another step goes on in this page; the gate of a commit before stays where it is."""
         self.happenings.new_step()
+        self.guard.acted = False
 
     def end_acting(self) -> None:
         """The action has settled."""
