@@ -106,8 +106,10 @@ class Observation(Frozen):
 
     ``status`` is the document's HTTP status (0: none); ``loading``: the document or a navigation is
     still under way. ``sign_in`` says that a password field is shown. ``frame_error``: a frame in
-    the page whose own document is a server's error, and which. ``outline`` is the AI snapshot,
-    redacted, cut to a length; artifacts are names of files kept with the run.
+    the page whose own document is a server's error, and which. ``remade``: fields that were filled
+    before the last input are there again and empty, so the page was made anew around that input and
+    it may have met nothing. ``outline`` is the AI snapshot, redacted, cut to a length; artifacts
+    are names of files kept with the run.
     """
 
     url: str = ""
@@ -118,6 +120,7 @@ class Observation(Frozen):
     sign_in: bool = False
     captcha: bool = False
     frame_error: str = ""
+    remade: bool = False
     retry_after: float | None = None
     outline: str = ""
     dialogs: tuple[str, ...] = ()

@@ -86,7 +86,10 @@ def classify(
         if failure.kind == "target_missing" and observation.loading:
             return Told("slow", f"{failure.message}, and the page is still loading")
         return Told(_BY_FAILURE[failure.kind], failure.message)
-    return _by_verdicts(verdicts, observation)
+    told = _by_verdicts(verdicts, observation)
+    if observation.remade and told.drift == "wrong_page":
+        return Told("slow", f"{told.reason}; the page made itself anew as it was worked on")
+    return told
 
 
 def _by_site(step: PlanStep, seen: Observation, failed_index: int | None) -> Told | None:

@@ -125,6 +125,10 @@ def _wait(node: Node, step: PlanStep, judged: Judged, used: int) -> Climb | None
         asked if asked is not None else WAIT_SECONDS * 2**used if drift == "server_error" else 0.0
     )
     redo = _redo_in_place(step, judged, drift)
+    waited = used and drift == "slow" and judged.failed_index is None
+    if waited and step.effect != "once" and step.continues is None:
+        # Waiting did not bring what was expected: the input may have met a page that was not ready.
+        redo = None
     if redo is not None:
         return Climb("wait", drift, used + 1, seconds=seconds, redo_from=redo)
     if not _may_reenter(step, node):

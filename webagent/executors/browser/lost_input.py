@@ -34,6 +34,7 @@ class Entries:
 
     def __init__(self) -> None:
         self._kept: dict[str, Entered] = {}
+        self._sent: list[Entered] = []
 
     def remember(self, element: ElementHandle, action: Action, entry: Entry | None = None) -> None:
         """An action (of which: one entry) has put something into an element."""
@@ -48,6 +49,7 @@ class Entries:
 
     def forget(self) -> None:
         """Something was sent: what stands in the fields now is the page's business."""
+        self._sent = list(self._kept.values())
         self._kept.clear()
 
     async def lost(self) -> list[Entered]:
@@ -58,6 +60,15 @@ class Entries:
             if state == "another document":
                 self.drop(entered.again)
         return [entered for entered, state in zip(kept, states, strict=True) if state == "left"]
+
+    async def left_with_the_last_input(self) -> list[Action]:
+        """What had been entered when the last input was sent, and has left the same document since.
+
+        Whether the page has the same fields again is to be looked at.
+        """
+        states = await asyncio.gather(*(_state(entered.element) for entered in self._sent))
+        pairs = zip(self._sent, states, strict=True)
+        return [entered.again for entered, state in pairs if state == "left"]
 
 
 async def _state(element: ElementHandle) -> str:

@@ -16,7 +16,7 @@ from playwright.async_api import Error, Page
 
 from webagent.core.action import Action
 from webagent.core.base import Json
-from webagent.core.expect import Expectation, Finding
+from webagent.core.expect import Bounds, Expectation, Finding, ValueIs, judge
 from webagent.core.page import Failure, Observation, Outcome
 from webagent.core.request_rules import GuardPolicy
 from webagent.executors.browser.examine import examine
@@ -212,13 +212,25 @@ class BrowserTab:
 
     async def observe(self, *, evidence: str | None = None) -> Observation:
         """The facts of the page; with ``evidence`` an outline and a screenshot are kept."""
-        return await observe(
+        seen = await observe(
             self._stage,
             alive=not self._lost(),
             evidence=evidence,
             artifacts=self._artifacts,
             run=self._run,
         )
+        if evidence is not None and seen.alive and await self._remade():
+            seen = seen.model_copy(update={"remade": True})
+        return seen
+
+    async def _remade(self) -> bool:
+        """Whether fields that were filled before the last input are there again, and empty."""
+        left = await self._stage.entries.left_with_the_last_input()
+        targets = [entry.target for again in left for entry in getattr(again, "entries", ())]
+        wanted = [ValueIs(target=target, bounds=Bounds(equals="")) for target in targets]
+        findings = await examine(self._stage, wanted) if wanted else ()
+        pairs = zip(wanted, findings, strict=True)
+        return any(judge(want, finding, {}).judgement == "met" for want, finding in pairs)
 
     async def happened(self) -> Outcome:
         """What took place since the last outcome."""
