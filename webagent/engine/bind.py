@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from webagent.core.base import Frozen, Json, SecretUse
 from webagent.core.errors import ExpressionError
 from webagent.core.expr import Path, evaluate, has_template, references, render
+from webagent.core.items import pairs_of
 from webagent.core.plan import Plan, PlanStep, Question, template_of
 from webagent.core.values import canonical, fingerprint
 from webagent.engine.state import RunState
@@ -211,31 +212,6 @@ def items_of(state: RunState, step: PlanStep) -> tuple[tuple[str, Json], ...]:
         msg = f"for_each of {step.path} is not a list but {type(rows).__name__}"
         raise ExpressionError(msg)
     return pairs_of(step, rows, values)
-
-
-def pairs_of(
-    step: PlanStep, rows: Sequence[Json], values: Mapping[str, Json]
-) -> tuple[tuple[str, Json], ...]:
-    """The (key, value) pairs of a for_each over these rows, with the names that its key may use.
-
-    Raises:
-        ExpressionError: a key is null, or two items have one key.
-    """
-    pairs: list[tuple[str, Json]] = []
-    seen: set[str] = set()
-    for index, row in enumerate(rows):
-        raw = evaluate(step.key or "", {**values, "item": row})
-        if raw is None or raw == "":
-            msg = f"item {index + 1} of {step.path} has no key ({step.key})"
-            raise ExpressionError(msg)
-        key = raw if isinstance(raw, str) else canonical(raw)
-        key = key.replace("[", "(").replace("]", ")")
-        if key in seen:
-            msg = f"two items of {step.path} have the key {key!r}"
-            raise ExpressionError(msg)
-        seen.add(key)
-        pairs.append((key, row))
-    return tuple(pairs)
 
 
 def effect_key(state: RunState, node_path: str) -> str:

@@ -10,9 +10,9 @@ from webagent.core.base import Json
 from webagent.core.ends import steps_until
 from webagent.core.errors import ExpressionError, InputInvalid
 from webagent.core.expr import Path, expression_references, references
+from webagent.core.items import pairs_of
 from webagent.core.plan import Plan, PlanStep
 from webagent.core.step_values import Written, written_values
-from webagent.engine.bind import pairs_of
 
 # A for_each that goes through an input as it is; of others the rows are not known yet.
 _INPUT = re.compile(r"\s*(?:\{\{\s*(?P<templated>\w+)\s*\}\}|(?P<bare>\w+))\s*")
