@@ -173,6 +173,9 @@ class Commits:
             left = end - self.deps.clock.monotonic()
             if all_hold(found) == "met" or left <= 0:
                 break
+            doubt = any(v.judgement == "unknown" for v in found)
+            if doubt and not (await page.tab.observe()).alive:
+                break
             await page.tab.stirred(min(left, 0.25))
             note = await page.tab.put_back() or note
         if all_hold(found) == "met":

@@ -291,6 +291,9 @@ class SegmentWork:
         else:
             seen = Observation(alive=failure is None or failure.kind != "page_lost")
         told = classify(self.step, seen, failure=failure, failed_index=failed_index, verdicts=found)
+        if phase == "before_commit" and told.drift == "page_lost":
+            # Whatever was found wrong was found on a page that is gone.
+            drift, reason = told.drift, told.reason
         drift, reason = drift or told.drift, reason or told.reason
         if drift in MAY_BE_SIGNED_OUT and self.session_ended is not None:
             ended = await self.session_ended(self.node)
