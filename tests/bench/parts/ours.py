@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import BrowserContext, Page
-
 from webagent import wiring
 from webagent.core.action import PASSIVE, Action
 from webagent.core.event import BrowserStarted, Entry, RunFinished
@@ -23,7 +21,7 @@ from webagent.core.expect import Expectation, Finding
 from webagent.core.page import Outcome
 from webagent.engine.state import RunState
 from webagent.executors.browser import session
-from webagent.executors.browser.guard import Guard, TabGuard
+from webagent.executors.browser.guard import Blank, Guard, TabGuard
 from webagent.executors.browser.session import BrowserExecutor
 from webagent.executors.browser.tab import BrowserTab
 from webagent.executors.scripted import finding_for
@@ -108,7 +106,7 @@ class _NoGuard(Guard):
     async def refresh(self) -> None:
         """Whatever the policies need."""
 
-    async def adopt(self, context: BrowserContext, page: Page, tab: TabGuard) -> None:
+    async def adopt(self, blank: Blank, tab: TabGuard) -> None:
         """Every page may do anything."""
 
     async def look_for_popups(self, tab: TabGuard) -> None:

@@ -44,12 +44,12 @@ async def fill(move: Move, entry: Entry) -> None:
     if isinstance(entry.value, SecretUse):
         return await _secret(move, found, entry, keys=False)
     text = text_of(entry)
-    held = await move.hold(found)
+    held = move.hold(found)
     await move.dispatch()
     plain = kind != "input" or type_ in _FREE_TEXT
     await found.locator.fill(text, timeout=move.ms, force=plain and move.unchecked(found))
     move.sent(settled=True)
-    if not plain and text and not await held.input_value(timeout=move.ms):
+    if not plain and text and not await (await held).input_value(timeout=move.ms):
         # The browser empties a date field that is given something else, and says nothing.
         form = _FORMS.get(type_, f"a value for {type_}")
         raise fail("invalid", f"{entry.target} takes {form}, not {text!r}", dispatched="yes")
@@ -61,7 +61,7 @@ async def type_keys(move: Move, entry: Entry) -> None:
     if isinstance(entry.value, SecretUse):
         return await _secret(move, found, entry, keys=True)
     text = text_of(entry)
-    await move.hold(found)
+    move.hold(found)
     await move.dispatch()
     await found.locator.press_sequentially(text, timeout=move.ms)
     move.sent()
@@ -120,7 +120,7 @@ def _as_tick(entry: Entry) -> bool:
 async def tick(move: Move, target: Target, *, wanted: bool) -> None:
     """Bring a checkbox or radio button into a state; nothing is sent when it is there already."""
     found = await move.find(target, Wish(need="tick"))
-    await move.hold(found)
+    move.hold(found)
     if found.seen["checked"] == wanted:
         move.note = "already so"
         return
@@ -170,7 +170,7 @@ async def select(move: Move, entry: Entry) -> None:
                 candidates=tuple(option["label"] for option in options[:8]),
             )
         await stir(move.stage.page, SLICE_MS / 1000)
-    await move.hold(found)
+    move.hold(found)
     await move.dispatch()
     await move.send(
         found.locator.select_option(
@@ -221,7 +221,7 @@ async def upload(move: Move, entry: Entry) -> None:
     files = [_file(path) for path in paths]
     found = await move.find(entry.target, Wish(need="present"))
     if found.seen["type"] == "file" or found.seen["tag"] == "label":
-        await move.hold(found)
+        move.hold(found)
         await move.dispatch()
         await found.locator.set_input_files(files, timeout=move.ms)
         move.sent()

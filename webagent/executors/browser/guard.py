@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -119,6 +120,23 @@ class TabGuard:
             self.noise.add(_place(request))
 
 
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A page that has loaded nothing yet, with what the guard must know of it."""
+
+    page: Page
+    session: CDPSession
+    info: Mapping[str, Any]
+
+
+async def blank(context: BrowserContext) -> Blank:
+    """A new page. Raises Playwright's Error."""
+    page = await context.new_page()
+    session = await context.new_cdp_session(page)
+    info = (await session.send("Target.getTargetInfo"))["targetInfo"]
+    return Blank(page, session, info)
+
+
 class Guard:
     """The request rules of a whole browser; see the module's text."""
 
@@ -159,10 +177,9 @@ class Guard:
             patterns = [{"resourceType": kind, "requestStage": "Request"} for kind in types]
         await self._session.send("Fetch.enable", {"patterns": patterns})
 
-    async def adopt(self, context: BrowserContext, page: Page, tab: TabGuard) -> None:
-        """Put a page under a tab's rules."""
-        session = await context.new_cdp_session(page)
-        info = (await session.send("Target.getTargetInfo"))["targetInfo"]
+    async def adopt(self, blank: Blank, tab: TabGuard) -> None:
+        """Put a page under a tab's rules, before it has asked for anything."""
+        page, session, info = blank.page, blank.session, blank.info
         self._context = info.get("browserContextId", self._context)
         self._frames[info["targetId"]] = tab
         self._tops.add(info["targetId"])

@@ -18,6 +18,7 @@ from webagent.core.action import Action, Entry, Fill, Type
 
 # A target that is not there again by then was taken away by the page, with its reason.
 PUT_BACK_SECONDS = 0.5
+_CONNECTED = "(_, elements) => elements.map((element) => element.isConnected)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Entries:
     async def lost(self) -> list[Entered]:
         """What has to be entered again. What went with a whole document is forgotten."""
         kept = list(self._kept.values())
-        states = await asyncio.gather(*(_state(entered.element) for entered in kept))
+        states = await _states([entered.element for entered in kept])
         for entered, state in zip(kept, states, strict=True):
             if state == "another document":
                 self.drop(entered.again)
@@ -66,9 +67,20 @@ class Entries:
 
         Whether the page has the same fields again is to be looked at.
         """
-        states = await asyncio.gather(*(_state(entered.element) for entered in self._sent))
+        states = await _states([entered.element for entered in self._sent])
         pairs = zip(self._sent, states, strict=True)
         return [entered.again for entered, state in pairs if state == "left"]
+
+
+async def _states(elements: Sequence[ElementHandle]) -> list[str]:
+    """Where these elements are now: in one question, if they are of one document that is there."""
+    if len(elements) > 1:
+        try:
+            answers = await elements[0].evaluate(_CONNECTED, list(elements))
+            return ["there" if connected else "left" for connected in answers]
+        except Error:
+            pass  # one of them is of another document: each is asked by itself
+    return list(await asyncio.gather(*(_state(element) for element in elements)))
 
 
 async def _state(element: ElementHandle) -> str:

@@ -47,7 +47,7 @@ class Move:
         self.flushed = False
         self.note = ""
         self.gate: CommitGate | None = None
-        self.held: ElementHandle | None = None
+        self.held: asyncio.Task[ElementHandle] | None = None
         self._dispatched = dispatched
         self._limit = limit
         self._called = False
@@ -65,9 +65,11 @@ class Move:
         """The element, ready, by the deadline."""
         return await find(self.stage.page, self.aim(target), wish, self.until)
 
-    async def hold(self, found: Found) -> ElementHandle:
+    def hold(self, found: Found) -> asyncio.Task[ElementHandle]:
         """The very element that is about to take a value: whether the page kept it can be asked."""
-        self.held = await found.locator.element_handle(timeout=self.ms)
+        # Asked for now and answered while the input goes out: the page gets both in this order.
+        self.held = asyncio.ensure_future(found.locator.element_handle(timeout=self.ms))
+        self.held.add_done_callback(_retrieved)
         return self.held
 
     def unchecked(self, found: Found) -> bool:
@@ -112,3 +114,9 @@ class Move:
         """The input has reached the page; ``settled``: and what it begins has begun."""
         self.state = "yes"
         self.flushed = settled
+
+
+def _retrieved(task: asyncio.Task[ElementHandle]) -> None:
+    """An element that nobody asks for any more (its action failed) may be gone without a word."""
+    if not task.cancelled():
+        task.exception()

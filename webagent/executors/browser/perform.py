@@ -75,28 +75,28 @@ async def perform(move: Move, action: Action) -> dict[str, Json]:  # noqa: C901 
         case Fill():
             for entry in action.entries:
                 await entering.fill(move, entry)
-                _remember(move, action, entry)
+                await _remember(move, action, entry)
         case Clear():
             await entering.clear(move, action.target)
         case Check() | Uncheck():
             await entering.tick(move, action.target, wanted=isinstance(action, Check))
-            _remember(move, action)
+            await _remember(move, action)
         case Select():
             for entry in action.entries:
                 await entering.select(move, entry)
-                _remember(move, action, entry)
+                await _remember(move, action, entry)
         case Press():
             await _press(move, action)
         case Type():
             for entry in action.entries:
                 await entering.type_keys(move, entry)
-                _remember(move, action, entry)
+                await _remember(move, action, entry)
         case Scroll():
             await _scroll(move, action)
         case Upload():
             for entry in action.entries:
                 await entering.upload(move, entry)
-                _remember(move, action, entry)
+                await _remember(move, action, entry)
         case DownloadBy():
             return await _download(move, action)
         case Drag():
@@ -116,10 +116,10 @@ async def perform(move: Move, action: Action) -> dict[str, Json]:  # noqa: C901 
     return {}
 
 
-def _remember(move: Move, action: Action, entry: Entry | None = None) -> None:
+async def _remember(move: Move, action: Action, entry: Entry | None = None) -> None:
     """What was entered is known until something is sent; a commit's own control sends."""
     if move.held is not None and not move.commit:
-        move.stage.entries.remember(move.held, action, entry)
+        move.stage.entries.remember(await move.held, action, entry)
     move.held = None
 
 

@@ -21,7 +21,7 @@ from webagent.core.plan import BrowserOptions
 from webagent.core.request_rules import GuardPolicy
 from webagent.executors.browser import in_page
 from webagent.executors.browser.extracting import Extract
-from webagent.executors.browser.guard import Guard, TabGuard
+from webagent.executors.browser.guard import Blank, Guard, TabGuard, blank
 from webagent.executors.browser.happenings import Happenings
 from webagent.executors.browser.resolving import Resolver
 from webagent.executors.browser.stage import Stage
@@ -68,6 +68,8 @@ class BrowserExecutor:
         self._process: psutil.Process | None = None
         self._tabs: list[BrowserTab] = []
         self._stored = Stored({})
+        self._spare: asyncio.Task[Blank] | None = None
+        self._opened_before = False
 
     async def start(self, options: BrowserOptions, storage: StorageState | None) -> None:
         """Start the browser, or connect to one. Raises BrowserError."""
@@ -167,9 +169,10 @@ class BrowserExecutor:
         happenings = Happenings(self._run, self._artifacts, self._redact)
         rules = TabGuard(self._named(policy), happenings.refused, self._redact)
         try:
-            page = await context.new_page()
+            made = await self._blank(context)
+            page = made.page
             happenings.watch(page)
-            await guard.adopt(context, page, rules)
+            await guard.adopt(made, rules)
         except Error as error:
             raise BrowserLost(f"no tab could be opened: {error.message}") from error
         stage = Stage(
@@ -205,6 +208,21 @@ class BrowserExecutor:
         self._tabs.append(tab)
         return tab
 
+    async def _blank(self, context: BrowserContext) -> Blank:
+        """An empty page: the one made meanwhile, if any; another is begun for the next step."""
+        spare, self._spare = self._spare, None
+        made: Blank | None = None
+        if spare is not None:
+            with suppress(Error):  # it died while it waited: a new one is made
+                made = await spare
+        if made is None or made.page.is_closed():
+            made = await blank(context)
+        if self._opened_before:
+            self._spare = asyncio.ensure_future(blank(context))
+            self._spare.add_done_callback(_retrieved)
+        self._opened_before = True
+        return made
+
     def _named(self, policy: GuardPolicy) -> GuardPolicy:
         """The policy with the hosts that were mapped by hand: they may be private."""
         names = tuple(dict.fromkeys((*policy.named_hosts, *self._hosts)))
@@ -233,6 +251,8 @@ class BrowserExecutor:
     async def close(self) -> None:
         """End the browser; what does not go by itself is killed by its own process id."""
         playwright, self._playwright = self._playwright, None
+        if self._spare is not None:
+            self._spare.cancel()
         for tab in list(self._tabs):
             await tab.close()
         # A page that spins can hold up each of these: none may keep us from ending the process.
@@ -244,6 +264,12 @@ class BrowserExecutor:
             await asyncio.to_thread(_end, self._process)
         if playwright is not None:
             await _within(GONE_SECONDS, playwright.stop())
+
+
+def _retrieved(task: asyncio.Task[Blank]) -> None:
+    """A page made ahead that nobody asks for any more may have failed without a word."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _within(seconds: float, ending: Awaitable[None]) -> None:
