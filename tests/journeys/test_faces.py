@@ -15,7 +15,7 @@ from tests.journeys.journey import Journey
 # Recipe, up to which step, its sites, and what their ledger counts after one run. Of every_control
 # the form is enough: the slow face throws away what a script has loaded into a list, and in the
 # flaky one the page that answers a form in a frame is always the third.
-ERRANDS = (
+ERRANDS: tuple[tuple[str, str | None, tuple[str, ...], dict[str, int]], ...] = (
     ("compare_and_order", None, ("shop-a.test", "shop-b.test"),
      {"sign_in": 1, "basket_add": 1, "order": 1}),
     ("read_listing", None, ("listing.test",), {}),

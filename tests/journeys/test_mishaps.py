@@ -111,7 +111,7 @@ def test_two_runners_that_begin_together_do_each_row_once(journey: Journey) -> N
     both = [journey.command("run", recipe, "--json") for _ in range(2)]
     told = [ended(process) for process in both]
     assert [process.returncode for process in both] == [0, 0], [run["reason"] for run in told]
-    people = [write.data["name"] for write in journey.sites.ledger.writes("person")]
+    people = [str(write.data["name"]) for write in journey.sites.ledger.writes("person")]
     assert sorted(people) == ["Ada Lovelace", "Grace Hopper", "Mary Shelley"]
 
 

@@ -9,8 +9,9 @@ from webagent.core.base import Frozen, Json
 EffectKind: TypeAlias = Literal["none", "repeatable", "once"]
 EFFECT_ORDER: tuple[EffectKind, ...] = ("none", "repeatable", "once")
 
-EffectState: TypeAlias = Literal["intended", "dispatched", "confirmed", "refused", "unknown",
-"freed"]
+EffectState: TypeAlias = Literal[
+    "intended", "dispatched", "confirmed", "refused", "unknown", "freed"
+]
 
 # freed: dispatched, then shown not to have happened (by settle or a person); refused: the site said
 # no. Both may be intended again as the next attempt. dispatched and unknown may never be.
