@@ -1,4 +1,4 @@
-"""The quick commands stay quick: what they load, and what CPU they take."""
+"""The quick commands stay quick by what they load; `make bench NAME=overhead` has their CPU."""
 
 import json
 import os
@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 HEAVY = ("playwright", "sqlalchemy", "starlette", "uvicorn", "dateparser", "bs4", "networkx")
-LIMIT = 0.5  # CPU-seconds
-TRIES = 5  # the best counts: on a shared machine the same work costs up to twice as much
 
 
 def recipe(tmp_path: Path) -> Path:
@@ -23,18 +21,6 @@ def recipe(tmp_path: Path) -> Path:
     return path
 
 
-def cpu_seconds(compiled: Path, *arguments: str) -> float:
-    """What a command costs whose modules are compiled, as they are after its first use."""
-    env = {**os.environ, "PYTHONPYCACHEPREFIX": str(compiled)}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-    before = os.times()
-    command = [sys.executable, "-m", "webagent", *arguments]
-    subprocess.run(command, capture_output=True, check=True, env=env)
-    after = os.times()
-    used = after.children_user + after.children_system
-    return used - before.children_user - before.children_system
-
-
 @pytest.mark.parametrize("command", ["--help", "check"])
 def test_the_quick_commands_load_nothing_heavy(tmp_path: Path, command: str):
     arguments = [command] if command == "--help" else [command, str(recipe(tmp_path))]
@@ -45,19 +31,6 @@ def test_the_quick_commands_load_nothing_heavy(tmp_path: Path, command: str):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1].split() == ["LOADED"]
-
-
-@pytest.mark.parametrize("command", ["--help", "check"])
-def test_the_quick_commands_answer_within_half_a_second_of_cpu(tmp_path: Path, command: str):
-    arguments = [command] if command == "--help" else [command, str(recipe(tmp_path))]
-    compiled = tmp_path / "compiled"
-    cpu_seconds(compiled, *arguments)
-    used: list[float] = []
-    for _ in range(TRIES):
-        used.append(cpu_seconds(compiled, *arguments))
-        if used[-1] < LIMIT:
-            return
-    pytest.fail(f"{command} took {min(used):.2f} CPU-seconds at best")
 
 
 def test_importing_the_package_loads_nothing():
