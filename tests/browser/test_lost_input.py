@@ -118,3 +118,6 @@ async def test_a_page_made_anew_around_a_click_is_told(rig: Rig, pages: PageServ
     assert not (await rig.tab.observe(evidence="kept")).remade
     await anew(rig)
     assert (await rig.tab.observe(evidence="anew")).remade
+    await rig.ok(Check(target=target('checkbox "Terms"')), click('button "Send"'))
+    await anew(rig)
+    assert (await rig.tab.observe(evidence="ticked")).remade

@@ -87,7 +87,7 @@ def classify(
             return Told("slow", f"{failure.message}, and the page is still loading")
         return Told(_BY_FAILURE[failure.kind], failure.message)
     told = _by_verdicts(verdicts, observation)
-    if observation.remade and told.drift == "wrong_page":
+    if observation.remade and told.drift in ("wrong_page", "output_invalid"):
         return Told("slow", f"{told.reason}; the page made itself anew as it was worked on")
     return told
 

@@ -5,7 +5,7 @@ import pytest
 from webagent.core import event as ev
 from webagent.core.compile import compile_plan
 from webagent.core.event import Entry
-from webagent.core.expect import TextShown, Verdict
+from webagent.core.expect import Bounds, OutputIs, TextShown, Verdict
 from webagent.core.page import Failure, Observation
 from webagent.engine.classify import classify
 from webagent.engine.ladder import Capabilities, climb
@@ -44,6 +44,10 @@ def told(seen: Observation, failure: Failure | None = None) -> str:
 def test_a_page_made_anew_under_the_input_is_slow_rather_than_wrong() -> None:
     assert told(Observation(status=200)) == "wrong_page"
     assert told(Observation(status=200, remade=True)) == "slow"
+    few = Verdict(expected=OutputIs(name="rows", bounds=Bounds(min=1)), judgement="unmet", seen="0")
+    step = PLAN.step("fill")
+    assert classify(step, Observation(status=200), verdicts=(few,)).drift == "output_invalid"
+    assert classify(step, Observation(remade=True), verdicts=(few,)).drift == "slow"
 
 
 @pytest.mark.parametrize("failure", [None, MISSING], ids=["an expectation", "a target"])

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from playwright.async_api import Error, Page
 
-from webagent.core.action import Action
+from webagent.core.action import Action, Check, Fill
 from webagent.core.base import Json
 from webagent.core.expect import Bounds, Expectation, Finding, ValueIs, judge
 from webagent.core.page import Failure, Observation, Outcome
@@ -225,9 +225,16 @@ class BrowserTab:
 
     async def _remade(self) -> bool:
         """Whether fields that were filled before the last input are there again, and empty."""
-        left = await self._stage.entries.left_with_the_last_input()
-        targets = [entry.target for again in left for entry in getattr(again, "entries", ())]
-        wanted = [ValueIs(target=target, bounds=Bounds(equals="")) for target in targets]
+        wanted: list[ValueIs] = []
+        for again in await self._stage.entries.left_with_the_last_input():
+            match again:
+                case Fill(entries=entries):
+                    blank = Bounds(equals="")
+                    wanted += [ValueIs(target=entry.target, bounds=blank) for entry in entries]
+                case Check(target=target):
+                    wanted.append(ValueIs(target=target, bounds=Bounds(equals="false")))
+                case _:
+                    pass
         findings = await examine(self._stage, wanted) if wanted else ()
         pairs = zip(wanted, findings, strict=True)
         return any(judge(want, finding, {}).judgement == "met" for want, finding in pairs)
