@@ -98,6 +98,8 @@ def test_a_signal_parks_a_run_and_resume_ends_it(journey: Journey, number: signa
 def test_stop_parks_the_run_of_another_process(journey: Journey):
     journey.sites.set_face("shop-a.test", "slow")
     journey.sites.set_face("shop-b.test", "slow")
+    # On a busy machine the two commands below take longer than the run: its order is held.
+    journey.sites.set_fault("shop-a.test", "order_delay", 15.0)
     process = journey.command("run", recipe("compare_and_order"))
     assert process.stdout is not None
     for line in process.stdout:
