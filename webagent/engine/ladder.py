@@ -13,8 +13,9 @@ from webagent.core.event import Judged, Rung
 from webagent.core.page import Drift
 from webagent.core.plan import PlanStep
 from webagent.engine.allowance import attempts_of, retries_of
+from webagent.engine.bind import used_hashes
 from webagent.engine.classify import goto_sources, target_sources
-from webagent.engine.state import Node, RunState
+from webagent.engine.state import FINAL, Node, RunState
 
 # DESIGN section 12, Rungs by drift. `reenter` stands where an in-place rung needs a page and there
 # is none; find_again, regenerate, model and split need a planner and are left out without one.
@@ -207,9 +208,22 @@ def stale_ancestor(state: RunState, node: Node) -> str | None:
     sources = target_sources(step, index) or goto_sources(step, index)
     for source in sources:
         path = _origin_of_value(state, source)
-        if path is not None and _may_reopen(state, path, step.path):
+        if path is not None and (
+            _is_asked_anew(state, path, node) or _may_reopen(state, path, step.path)
+        ):
             return path
     return None
+
+
+def _is_asked_anew(state: RunState, ancestor: str, node: Node) -> bool:
+    """Whether another step has had this ancestor reopened since the node was entered.
+
+    Then the node only has to wait for it: two steps that find one value stale reopen it once.
+    """
+    found = state.nodes[ancestor]
+    if not found.reopened.get("stale_input"):
+        return False
+    return found.state not in FINAL or node.used != used_hashes(state, node.path)
 
 
 def _origin_of_value(state: RunState, source: tuple[str, ...]) -> str | None:

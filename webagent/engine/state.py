@@ -356,6 +356,9 @@ def _finished(state: RunState, event: ev.StepFinished, at: float) -> RunState:
 
 def _reopened(state: RunState, event: ev.StepReopened) -> RunState:
     node = state.nodes[event.step]
+    if node.state not in FINAL:
+        msg = f"{node.path} cannot be reopened: it is {node.state}"
+        raise InvalidTransition(msg)
     reopened = {**node.reopened, event.cause: node.reopened.get(event.cause, 0) + 1}
     node = replace(
         _moved(node, "pending"),
@@ -425,7 +428,7 @@ def _resumed_node(node: Node, keep: frozenset[str] | None, *, is_template: bool)
     if node.state == "waiting" and not dropped:
         return node
     # A for_each goes on with the items it has; an interrupted step is entered again.
-    if is_template and node.state in ("running", "unmet") and not dropped:
+    if is_template and node.state in ("running", "unmet", "unknown") and not dropped:
         return replace(node, state="running", finished_at=None)
     effect = node.effect
     return Node(

@@ -160,10 +160,11 @@ class StepMoves:
             case "reenter":
                 await self.journal.append(taken)
             case "reopen":
-                await self.journal.append(
-                    taken,
-                    ev.StepReopened(step=climb.target, cause="stale_input", by=node),
-                )
+                again = ev.StepReopened(step=climb.target, cause="stale_input", by=node)
+                # Another step may have had it reopened already: then this one waits for it too.
+                met = self.journal.state.nodes[climb.target].state == "met"
+                once = self.journal.state.nodes[climb.target].reopened.get("stale_input", 0)
+                await self.journal.append(taken, *((again,) if met and not once else ()))
             case "regenerate":
                 await self._regenerate(node, climb, taken)
             case "ask":

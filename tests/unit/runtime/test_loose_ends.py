@@ -10,7 +10,7 @@ from webagent.core import event as ev
 from webagent.core.page import Failure, Observation
 from webagent.engine import decide
 from webagent.engine.state import fold
-from webagent.executors.scripted import Fault
+from webagent.executors.scripted import Fault, Turns
 from webagent.runtime.journal import Journal, OvertakenError
 from webagent.runtime.steps import StepMoves
 
@@ -131,3 +131,38 @@ async def test_steps_that_share_an_effect_do_it_one_after_the_other(tmp_path: Pa
     assert (result.exit_code, len(ours.site.ledger)) == (0, 1)
     assert sorted(s.already for s in result.steps.values()) == [False, True, True]
     assert {str(s.outputs) for s in result.steps.values()} == {"{'no': '17'}"}
+
+
+async def test_two_steps_that_find_one_value_stale_have_its_source_asked_once(
+    tmp_path: Path,
+) -> None:
+    ours = stage(
+        """
+webagent: 1
+id: t
+errand: t
+steps:
+  source:
+    do: read
+    segment: [{goto: "http://a.test/"}, {read: {value: .v}}]
+    expect: [{text: Source}]
+  one:
+    do: read
+    segment: [{goto: "http://b.test/{{ source.value }}"}, {read: {value: .v}}]
+    expect: [{text: One}]
+  two:
+    do: read
+    segment: [{goto: "http://c.test/{{ source.value }}"}, {read: {value: .v}}]
+    expect: [{text: Two}]
+""",
+        tmp_path,
+    )
+    gone = Observation(url="http://b.test/", status=404)
+    for step in ("one", "two"):
+        ours.site.faults[step] = [Fault(at=0, failure=MISSING, seen=gone)]
+    ours.site.values = {"source": {"value": Turns(("old", "new"))}}
+    ours.site.pause = 0.001
+    result = await ours.run()
+    assert result.exit_code == 0
+    assert result["source"].reopened == {"stale_input": 1}
+    assert ours.performed("goto") == {"source": 2, "one": 1, "two": 1}
