@@ -8,6 +8,8 @@ STAMP  := $(VENV)/.installed
 # What pytest is given on top of pyproject.toml, e.g. make test PYTEST='-k radius'
 PYTEST ?=
 NAME   ?=
+# How many tests at once: they mostly wait, so more than there are cores.
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench sites venv browser clean
@@ -19,14 +21,14 @@ demo: browser ## two local shops, one order, one kill, one resume
 	$(BIN)/webagent demo
 
 test: browser ## all tests
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
 
 check: browser ## format, lint, types, floors and all tests: what CI runs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
 
 bench: browser ## measure: make bench NAME=radius
 	@test -n "$(NAME)" || { echo "Which bench? make bench NAME=…, one of:" \

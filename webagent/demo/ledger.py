@@ -136,9 +136,13 @@ class Ledger:
         return len(self.writes(kind, site))
 
     def clear(self) -> None:
-        """Forget the writes in memory. The file is left: it is the record of the process."""
+        """Forget the writes in memory, and whoever was to be told of them.
+
+        The file is left: it is the record of the process.
+        """
         with self._lock:
             self._writes.clear()
+            self._callbacks.clear()
 
 
 class TransitionLog:

@@ -15,7 +15,15 @@ from webagent.core.action import Action, Commit, Read, first_acting, outputs_of
 from webagent.core.base import Json
 from webagent.core.effect import EffectChange
 from webagent.core.errors import ExpressionError
-from webagent.core.expect import Expectation, OutputIs, Verdict, all_hold, judge, turned_true
+from webagent.core.expect import (
+    Expectation,
+    Finding,
+    OutputIs,
+    Verdict,
+    all_hold,
+    judge,
+    turned_true,
+)
 from webagent.core.limits import LimitKind
 from webagent.core.page import Drift, Failure, Observation, Outcome
 from webagent.core.plan import PlanStep
@@ -195,10 +203,25 @@ class SegmentWork:
         """Which expectations hold already, before anything was done in this step.
 
         An output expectation counts as holding if reading now would satisfy it, so that a read of
-        what stood there anyway proves nothing.
+        what stood there anyway proves nothing. It is not read where another expectation is unmet:
+        if all hold afterwards, that one has turned true, and nothing hangs on this one.
         """
-        outputs = await self._dry_read(page, expected)
-        page.before = await self.verdicts(page.tab, expected, outputs)
+        shown = [e for e in expected if not isinstance(e, OutputIs)]
+        looked = iter(found := await self.verdicts(page.tab, shown, {}))
+        if all_hold(found) == "unmet":
+            unread = "not read: another expectation was unmet"
+            page.before = tuple(
+                Verdict(expected=e, judgement="unknown", seen=unread)
+                if isinstance(e, OutputIs)
+                else next(looked)
+                for e in expected
+            )
+        else:
+            outputs = await self._dry_read(page, expected)
+            page.before = tuple(
+                judge(e, Finding(), outputs) if isinstance(e, OutputIs) else next(looked)
+                for e in expected
+            )
         self.journal.defer(
             ev.Judged(
                 step=self.node,

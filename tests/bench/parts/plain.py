@@ -14,8 +14,11 @@ from playwright.async_api import Page, async_playwright
 ACTIONS = 30
 
 
-async def run(executable: str, rules: str) -> tuple[float, float]:
-    """The actions in a browser of their own: seconds without, and with, its start and end."""
+async def run(executable: str, rules: str, *, tabs: bool = False) -> tuple[float, float]:
+    """The actions in a browser of their own: seconds without, and with, its start and end.
+
+    ``tabs``: each of the five steps in a tab of its own, as webagent's steps are.
+    """
     began = time.perf_counter()
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
@@ -24,13 +27,21 @@ async def run(executable: str, rules: str) -> tuple[float, float]:
         context = await browser.new_context(service_workers="block")
         page = await context.new_page()
         ready = time.perf_counter()
-        await thirty_actions(page)
+        await thirty_actions(page, tabs=tabs)
         done = time.perf_counter()
         await browser.close()
     return done - ready, time.perf_counter() - began
 
 
-async def thirty_actions(page: Page) -> dict[str, Any]:
+async def _next(page: Page, tabs: bool) -> Page:
+    """The page of the next step: the same, or a new one in place of the old."""
+    if not tabs:
+        return page
+    await page.close()
+    return await page.context.new_page()
+
+
+async def thirty_actions(page: Page, *, tabs: bool = False) -> dict[str, Any]:
     """What the errand's five steps do, action by action."""
     read: dict[str, Any] = {}
     # search
@@ -43,11 +54,13 @@ async def thirty_actions(page: Page) -> dict[str, Any]:
         " price: r.querySelector('.price').innerText}))"
     )
     # basket
+    page = await _next(page, tabs)
     await page.goto("http://shop-b.test/product/c-kabel-100", wait_until="domcontentloaded")
     await page.get_by_role("combobox", name="Quantity").select_option("2")
     await page.get_by_role("button", name="Add to basket").click()
     read["total"] = await page.locator(".total").inner_text()
     # register
+    page = await _next(page, tabs)
     await page.goto("http://forms.test/register", wait_until="domcontentloaded")
     await page.get_by_role("textbox", name="Full name").fill("Kim Alder")
     await page.get_by_role("textbox", name="E-mail").fill("kim@example.com")
@@ -63,6 +76,7 @@ async def thirty_actions(page: Page) -> dict[str, Any]:
     await page.get_by_role("button", name="Send registration").click()
     read["number"] = await page.locator(".ref-no").inner_text()
     # person
+    page = await _next(page, tabs)
     await page.goto("http://forms.test/people/new", wait_until="domcontentloaded")
     await page.get_by_role("textbox", name="Name").fill("Lou Winter")
     await page.get_by_role("textbox", name="E-mail").fill("lou@example.com")
@@ -70,6 +84,7 @@ async def thirty_actions(page: Page) -> dict[str, Any]:
     await page.get_by_role("button", name="Add person").click()
     read["person"] = await page.locator(".ref-no").inner_text()
     # people
+    page = await _next(page, tabs)
     await page.goto("http://forms.test/people", wait_until="domcontentloaded")
     await page.locator("table.people").wait_for()
     read["people"] = await page.locator("table.people tr").evaluate_all(

@@ -69,7 +69,6 @@ class BrowserExecutor:
         self._tabs: list[BrowserTab] = []
         self._stored = Stored({})
         self._spare: asyncio.Task[Blank] | None = None
-        self._opened_before = False
 
     async def start(self, options: BrowserOptions, storage: StorageState | None) -> None:
         """Start the browser, or connect to one. Raises BrowserError."""
@@ -217,10 +216,8 @@ class BrowserExecutor:
                 made = await spare
         if made is None or made.page.is_closed():
             made = await blank(context)
-        if self._opened_before:
-            self._spare = asyncio.ensure_future(blank(context))
-            self._spare.add_done_callback(_retrieved)
-        self._opened_before = True
+        self._spare = asyncio.ensure_future(blank(context))
+        self._spare.add_done_callback(_retrieved)
         return made
 
     def _named(self, policy: GuardPolicy) -> GuardPolicy:
