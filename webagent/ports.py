@@ -20,6 +20,7 @@ from webagent.core.page import Observation, Outcome
 from webagent.core.plan import BrowserOptions, Plan
 from webagent.core.request_rules import GuardPolicy
 from webagent.core.revision import Revision
+from webagent.core.sighting import Sighting, Survey
 
 # Called right before an action's input is sent; only when it returns may the input go out.
 Dispatched: TypeAlias = Callable[[], Awaitable[None]]
@@ -158,6 +159,20 @@ class Store(Protocol):
         """The storage state kept last."""
         ...
 
+    async def sightings(self, recipe_id: str) -> tuple[Sighting, ...]:
+        """All sightings of a recipe: accepted ones and those that healed and wait for a word."""
+        ...
+
+    async def keep_sightings(self, sightings: Sequence[Sighting]) -> None:
+        """Keep these, each in place of the one of its recipe, step, target and ``accepted``."""
+        ...
+
+    async def drop_sightings(
+        self, recipe_id: str, step: str, *, accepted: bool = False, target: str | None = None
+    ) -> None:
+        """Forget a step's sightings of one kind, of one target or of all."""
+        ...
+
     async def close(self) -> None:
         """Let go of files and connections."""
         ...
@@ -213,6 +228,13 @@ class Tab(Protocol):
 
     async def observe(self, *, evidence: str | None = None) -> Observation:
         """The facts of the page; with ``evidence`` (a name) a screenshot and outline are kept."""
+        ...
+
+    async def survey(self) -> Survey:
+        """What the page shows, to find things again on it. Changes and sends nothing.
+
+        A lost page gives an empty survey with status 0.
+        """
         ...
 
     async def happened(self) -> Outcome:
@@ -272,13 +294,39 @@ class Executor(Protocol):
         ...
 
 
+class Scout(Protocol):
+    """A planner's eyes: it looks at pages of the step's own scope and changes nothing.
+
+    1. Only documents are asked for, by GET, in a tab of its own; nothing outside the scope. 2. Each
+    document counts against the step's page and time budget. 3. `look` gives None for what was
+    refused, did not load or has no budget left. 4. The step's own page stays as it is.
+    """
+
+    async def here(self) -> Survey:
+        """The step's own page as it stands."""
+        ...
+
+    async def look(self, url: str) -> Survey | None:
+        """Another page of the scope."""
+        ...
+
+    async def sitemap(self, origin: str) -> tuple[str, ...]:
+        """URLs that the site itself lists (sitemap.xml), at most some hundreds."""
+        ...
+
+    def pages_left(self) -> int:
+        """How many documents may still be looked at."""
+        ...
+
+
 class Planner(Protocol):
     """Regenerates one segment from a brief.
 
-    1. It sees nothing but the brief. 2. It answers None rather than guess.
+    1. It sees nothing but the brief, and pages of the step's scope through the scout. 2. It answers
+    None rather than guess. 3. What it gives is a proposal: it has sent no input anywhere.
     """
 
-    async def revise(self, brief: Brief) -> Revision | None:
+    async def revise(self, brief: Brief, scout: Scout) -> Revision | None:
         """A revision of the brief's step, or None: "I cannot"."""
         ...
 

@@ -6,12 +6,16 @@ from webagent.core.action import Action
 from webagent.core.base import Frozen, Json
 from webagent.core.page import Drift, Observation
 from webagent.core.plan import PlanStep
+from webagent.core.sighting import Sighting
 
 
 class Brief(Frozen):
     """One step, the values it refers to, its failure and its own tries: nothing of any other step.
 
-    Its size does not grow with the plan. `engine.brief.make_brief` is the one place that makes it.
+    ``sightings``: what this step's targets looked like. ``documents``: the indices of the actions
+    that caused a new document in this entry. ``original``: the segment as the recipe has it, where
+    it was revised before in this run. Its size does not grow with the plan:
+    `engine.brief.make_brief` is the one place that makes it.
     """
 
     step: PlanStep
@@ -21,5 +25,8 @@ class Brief(Frozen):
     reason: str = ""
     observation: Observation = Observation()
     tried: tuple[tuple[Action, ...], ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    documents: tuple[int, ...] = ()
+    original: tuple[Action, ...] = ()
     pages_left: int = 0
     seconds_left: float = 0.0

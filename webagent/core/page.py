@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from webagent.core.base import Frozen, Json
+from webagent.core.sighting import Element
 
 Drift: TypeAlias = Literal[
     "target_missing",
@@ -92,10 +93,15 @@ class Happened(Frozen):
 
 
 class Outcome(Frozen):
-    """How one action ended. ``values`` are the outputs of a read, with ``NAME_bad`` rows apart."""
+    """How one action ended. ``values`` are the outputs of a read, with ``NAME_bad`` rows apart.
+
+    ``sighted``: what each target of the action looked like when it was found, by the bound target's
+    own text. It goes into the sightings when the step is met, and not into the journal.
+    """
 
     failure: Failure | None = None
     values: dict[str, Json] = {}
+    sighted: tuple[tuple[str, Element], ...] = ()
     happened: Happened = Happened()
     ms: float = 0.0
     note: str = ""

@@ -8,6 +8,7 @@ type once a secret stands on the page.
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -29,7 +30,9 @@ class GuardPolicy(Frozen):
     settling, and in a step of effect none from its first action to its end: a write can be an
     action's own. ``secret_shown``: a secret was typed into the page. ``committing``: the
     commit's input was sent. ``watch_all``: every request type is looked at (a once step runs, or a
-    secret is on the page).
+    secret is on the page). ``healed``: what is about to be done was not in the recipe (a healed,
+    generated or improvised action before the commit): of its writes only those go out that were
+    seen before, ``known_writes`` (`write_shape`), or that plainly prepare something.
     """
 
     origins: tuple[str, ...]
@@ -41,6 +44,8 @@ class GuardPolicy(Frozen):
     committing: bool = False
     watch_all: bool = False
     secret_shown: bool = False
+    healed: bool = False
+    known_writes: tuple[str, ...] = ()
 
 
 class Request(Frozen):
@@ -116,11 +121,42 @@ def _unreachable(policy: GuardPolicy, host: str) -> bool:
     return not policy.allow_private and host not in policy.named_hosts and is_private_host(host)
 
 
+def write_shape(method: str, url: str) -> str:
+    """A write as it is recognised again: ``POST /orders/#``, digits folded, without its query."""
+    return f"{method} {re.sub(r'[0-9]+', '#', urlsplit(url).path or '/')}"
+
+
+# What the path of a write says when it only prepares: a basket, a page of a form. Whatever else a
+# healed action sends is held back, because a heal must not commit.
+_PREPARES = """basket cart bag trolley warenkorb panier add quantity update address addresses
+    adresse shipping delivery versand details step next continue weiter session consent cookie
+    cookies preferences language locale filter search login signin"""
+_COMMITS = """order orders place pay payment purchase buy confirm confirmation complete finish
+    finalize submit send checkout delete remove cancel bestellen kaufen bezahlen"""
+
+
+def _prepares(url: str) -> bool:
+    """Whether the last telling word of a path is one of preparing."""
+    for word in reversed(re.findall(r"[a-z]+", urlsplit(url).path.lower())):
+        if word in _COMMITS.split():
+            return False
+        if word in _PREPARES.split():
+            return True
+    return False
+
+
 def _write_refusal(policy: GuardPolicy, request: Request, inside: bool) -> str | None:
     if request.method in SAFE_METHODS:
         return None
     if any(url_matches(glob, request.url) for glob in policy.allow_posts):
         return None
+    if policy.healed and policy.in_action and inside and not request.background:
+        seen = write_shape(request.method, request.url) in policy.known_writes
+        if policy.effect != "none" and not seen and not _prepares(request.url):
+            return (
+                f"a healed action sends no {request.method} to {urlsplit(request.url).path}, "
+                "which was not seen before"
+            )
     if policy.effect == "none" and request.kind == "document":
         return f"a step of effect none sends no {request.method} (allow_posts names exceptions)"
     if policy.effect == "none" and inside and policy.in_action and not request.background:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from webagent.core.action import Action, Goto, Read
 from webagent.core.brief import Brief
 from webagent.core.revision import Revision
+from webagent.ports import Scout
 
 # One answer: a new segment, a whole revision, what makes one from the brief, or None ("I cannot").
 Answer: TypeAlias = (
@@ -35,8 +36,9 @@ class ScriptedPlanner:
         self._cannot = cannot
         self.briefs: list[Brief] = []
 
-    async def revise(self, brief: Brief) -> Revision | None:
-        """The next answer for the brief's step."""
+    async def revise(self, brief: Brief, scout: Scout | None = None) -> Revision | None:
+        """The next answer for the brief's step; no page is looked at."""
+        del scout
         self.briefs.append(brief)
         left = self._answers.get(brief.step.path)
         if not left:

@@ -88,6 +88,7 @@ class TabGuard:
         return (
             policy.watch_all
             or policy.committing
+            or policy.healed
             or self.secret
             or self.gate is not None
             or policy.effect == "none"
