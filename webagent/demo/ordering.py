@@ -64,9 +64,14 @@ class Ordering(Site):
     # --- checkout ---
 
     async def checkout(self, visit: Visit) -> Response:
-        """The form for name, address, e-mail and delivery; filled in for those signed in."""
+        """The form for name, address, e-mail and delivery; filled in for those signed in.
+
+        Reorganised, it asks for the delivery only, and the next page for the rest.
+        """
         if away := self._to_login(visit, "checkout"):
             return away
+        if visit.markup == "reorganised":
+            return self._summary(visit, "checkout.html", "checkout", {}, None)
         return self._form(visit)
 
     def _form(
@@ -75,9 +80,10 @@ class Ordering(Site):
         person = self.frame(visit)["person"]
         values = typed or {
             name: str(getattr(person, name, "")) if person else "" for name in FIELDS
-        }
+        } | {"delivery": visit.query("delivery")}
+        page = "delivery" if visit.markup == "reorganised" else "checkout"
         return self._summary(
-            visit, "checkout.html", "checkout_refused" if error else "checkout", values, error
+            visit, f"{page}.html", f"{page}_refused" if error else page, values, error
         )
 
     def _summary(
@@ -97,7 +103,7 @@ class Ordering(Site):
 
     async def details(self, visit: Visit) -> Response:
         """The redesign's first page is posted: keep what was typed, go to the second."""
-        if visit.markup == "v1":
+        if visit.markup != "v2":
             raise HTTPException(405, "This page takes no forms.")
         if away := self._to_login(visit, "checkout"):
             return away
@@ -109,9 +115,11 @@ class Ordering(Site):
         return visit.go("review")
 
     async def review(self, visit: Visit) -> Response:
-        """The redesign's second page: look once more, then order."""
+        """The second page: look once more (or, reorganised, say where it shall go), then order."""
         if away := self._to_login(visit, "review"):
             return away
+        if visit.markup == "reorganised":
+            return self._form(visit)
         values = visit.session.data.get("details")
         if not isinstance(values, dict):
             return visit.go("checkout")

@@ -6,6 +6,7 @@ One class makes both; a `ShopKind` says in what they differ. Orders are in `orde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -31,13 +32,14 @@ class Shop(Ordering):
     places: ClassVar[Mapping[str, Place]] = {
         "home": Place("/", "/"),
         "icon": Place("/favicon.ico", "/favicon.ico"),
-        "search": Place("/search", "/find"),
-        "product": Place("/product/{slug}", "/item/{slug}"),
-        "basket": Place("/basket", "/cart"),
-        "basket_add": Place("/basket/add", "/cart/lines"),
-        "basket_empty": Place("/basket/empty", "/cart/clear"),
-        "checkout": Place("/checkout", "/order/address"),
-        "review": Place(None, "/order/review"),
+        "search": Place("/search", "/find", "/catalogue/search"),
+        "product": Place("/product/{slug}", "/item/{slug}", "/catalogue/{slug}"),
+        "product_left": Place(None, None, "/product/{slug}"),
+        "basket": Place("/basket", "/cart", "/shopping/basket"),
+        "basket_add": Place("/basket/add", "/cart/lines", "/shopping/basket/add"),
+        "basket_empty": Place("/basket/empty", "/cart/clear", "/shopping/basket/empty"),
+        "checkout": Place("/checkout", "/order/address", "/shopping/till"),
+        "review": Place(None, "/order/review", "/shopping/till/delivery"),
         "place": Place("/orders", "/order/place"),
         "thanks": Place("/orders/{number}/thanks", "/order/placed/{number}"),
         "orders": Place("/orders", "/account/purchases"),
@@ -62,8 +64,14 @@ class Shop(Ordering):
         super().__init__(kind.host, ledger, transitions, shelf)
 
     def folders(self, markup: Markup) -> Sequence[Path]:
-        """Each shop has its own v1; the redesign made them alike."""
-        theme = self.kind.theme if markup == "v1" else "redesign"
+        """Each shop has its own v1; what came after made them alike."""
+        match markup:
+            case "v1":
+                theme = self.kind.theme
+            case "v2":
+                theme = "redesign"
+            case "reorganised":
+                theme = "reorganised"
         return [TEMPLATES / theme, TEMPLATES]
 
     def answers(self) -> Sequence[Answer]:
@@ -73,6 +81,7 @@ class Shop(Ordering):
             ("GET", "icon", self.icon),
             ("GET", "search", self.search),
             ("GET", "product", self.product),
+            ("GET", "product_left", self.product_moved),
             ("GET", "basket", self.basket),
             ("POST", "basket_add", self.basket_add),
             ("POST", "basket_empty", self.basket_empty),
@@ -137,7 +146,15 @@ class Shop(Ordering):
 
     async def product(self, visit: Visit) -> Response:
         """One product."""
+        if visit.markup == "v1" and self.switches.reorganise_at_product:
+            self.switches.reorganise_at_product = False
+            self.switches.face = "reorganised"
+            return await self.product_moved(replace(visit, markup="reorganised"))
         return self.page(visit, "product.html", page="product", product=self._find(visit))
+
+    async def product_moved(self, visit: Visit) -> Response:
+        """Reorganised, a shop keeps the addresses that search engines know, and only those."""
+        return RedirectResponse(visit.path("product", slug=visit.hole("slug")), status_code=301)
 
     def _find(self, visit: Visit, slug: str | None = None) -> Product:
         product = self.shelf.find(slug or visit.hole("slug"), self.switches)

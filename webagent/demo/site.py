@@ -29,16 +29,26 @@ from webagent.demo.switches import Markup, Switches
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+AS_IN_V1 = "as in v1"
+
+
 @dataclass(frozen=True)
 class Place:
     """A page's path in each markup; None where that markup has no such page."""
 
     v1: str | None
     v2: str | None
+    reorganised: str | None = AS_IN_V1
 
     def at(self, markup: Markup) -> str | None:
         """The path in one markup, with `{holes}`."""
-        return self.v1 if markup == "v1" else self.v2
+        match markup:
+            case "v1":
+                return self.v1
+            case "v2":
+                return self.v2
+            case "reorganised":
+                return self.v1 if self.reorganised == AS_IN_V1 else self.reorganised
 
 
 @dataclass(frozen=True)
@@ -126,9 +136,11 @@ class Site:
                 trim_blocks=True,
                 lstrip_blocks=True,
             )
-            for markup in ("v1", "v2")
+            for markup in self.switches.markups
         }
-        self._apps: dict[Markup, ASGIApp] = {"v1": self._app("v1"), "v2": self._app("v2")}
+        self._apps: dict[Markup, ASGIApp] = {
+            markup: self._app(markup) for markup in self.switches.markups
+        }
 
     # --- what a site fills in ---
 

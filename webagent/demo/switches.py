@@ -7,14 +7,15 @@ and not a site that silently behaves well.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-Face = Literal["v1", "v2", "slow", "flaky"]
-"""v1 as built; v2 redesigned (markup, words, paths); slow and flaky are v1 behaving badly."""
+Face = Literal["v1", "v2", "reorganised", "slow", "flaky"]
+"""v1 as built; v2 redesigned (markup, words, paths); reorganised (shops only) is v1 with its
+navigation and markup made anew and its checkout split; slow and flaky are v1 behaving badly."""
 
-Markup = Literal["v1", "v2"]
+Markup = Literal["v1", "v2", "reorganised"]
 
 OrderFault = Literal[
     "none",
@@ -38,6 +39,9 @@ class Switches(BaseModel):
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
+    markups: ClassVar[tuple[Markup, ...]] = ("v1", "v2")
+    """Those that the site has templates and paths for."""
+
     face: Face = "v1"
     logout_after: int | None = Field(default=None, ge=0)
     """After this many more requests all sessions are dropped, once."""
@@ -47,7 +51,14 @@ class Switches(BaseModel):
     @property
     def markup(self) -> Markup:
         """Which templates and paths are served."""
-        return "v2" if self.face == "v2" else "v1"
+        return self.face if self.face in ("v2", "reorganised") else "v1"
+
+    @field_validator("face")
+    @classmethod
+    def _has_face(cls, face: Face) -> Face:
+        if face == "reorganised" and face not in cls.markups:
+            raise ValueError("this site is never reorganised")
+        return face
 
     def set(self, name: str, value: object) -> None:
         """Set one fault (or the face); None means its default.
@@ -73,6 +84,10 @@ class Switches(BaseModel):
 class ShopSwitches(Switches):
     """What can go wrong in a shop."""
 
+    markups: ClassVar[tuple[Markup, ...]] = ("v1", "v2", "reorganised")
+
+    reorganise_at_product: bool = False
+    """The next visit of a product's page, in v1, finds the shop reorganised and is sent on."""
     order_delay: float = Field(default=0, ge=0)
     """Seconds for which the answer to an order is held back after the order was recorded."""
     order_fault: OrderFault = "none"
