@@ -19,7 +19,7 @@ from webagent.core.expect import Expectation, Finding
 from webagent.core.page import Observation, Outcome
 from webagent.core.plan import BrowserOptions, Plan
 from webagent.core.request_rules import GuardPolicy
-from webagent.core.revision import Revision
+from webagent.core.revision import Cannot, Revision, Rung
 from webagent.core.sighting import Sighting, Survey
 
 # Called right before an action's input is sent; only when it returns may the input go out.
@@ -323,11 +323,17 @@ class Planner(Protocol):
     """Regenerates one segment from a brief.
 
     1. It sees nothing but the brief, and pages of the step's scope through the scout. 2. It answers
-    None rather than guess. 3. What it gives is a proposal: it has sent no input anywhere.
+    "I cannot" (None, or `Cannot` with its reason) rather than guess. 3. What it gives is a
+    proposal: it has sent no input anywhere. ``rungs``: what it can be asked for.
     """
 
-    async def revise(self, brief: Brief, scout: Scout) -> Revision | None:
-        """A revision of the brief's step, or None: "I cannot"."""
+    @property
+    def rungs(self) -> frozenset[Rung]:
+        """The rungs that it serves."""
+        ...
+
+    async def revise(self, brief: Brief, scout: Scout) -> Revision | Cannot | None:
+        """A revision of the brief's step, or "I cannot"."""
         ...
 
 

@@ -309,3 +309,38 @@ def outputs_of(segment: tuple[Any, ...]) -> dict[str, ReadSpec | None]:
         elif isinstance(action, DownloadBy):
             made[action.name] = None
     return made
+
+
+def targets_of(action: Any) -> tuple[Target, ...]:
+    """Every target that an action looks for, in the order of its fields.
+
+    A list read has its rows' target and those of their fields; ``within`` and ``frame`` narrow.
+    """
+    found: list[Target] = []
+    match action.verb:
+        case "commit":
+            return targets_of(action.action)
+        case "fill" | "select" | "type" | "upload":
+            found += [entry.target for entry in action.entries]
+        case "read":
+            for spec in action.outputs.values():
+                found += _read_targets(spec)
+        case "scroll":
+            found += [action.to] if action.to is not None else []
+        case "drag":
+            found += [action.target, action.to]
+        case _:
+            target = getattr(action, "target", None)
+            found += [target] if target is not None else []
+    return tuple(found)
+
+
+def _read_targets(spec: ReadSpec) -> list[Target]:
+    match spec:
+        case FieldRead():
+            return [spec.target] if spec.target is not None else []
+        case ListRead():
+            fields = [f.target for f in spec.fields.values() if f.target is not None]
+            return [spec.each, *fields]
+        case TableRead():
+            return [spec.table]

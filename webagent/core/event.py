@@ -16,7 +16,7 @@ from webagent.core.expect import Verdict
 from webagent.core.limits import LimitKind
 from webagent.core.page import Drift, Happened, Observation, Outcome
 from webagent.core.plan import Plan, Question
-from webagent.core.revision import Revision
+from webagent.core.revision import Revision, Rung
 
 EVENT_VERSION = 1
 
@@ -24,10 +24,6 @@ EVENT_VERSION = 1
 Part: TypeAlias = Literal["step", "probe", "reset", "session"]
 Phase: TypeAlias = Literal["before", "before_commit", "after"]
 
-Rung: TypeAlias = Literal[
-    "wait", "renew", "find_again", "regenerate", "model", "split", "reenter", "reopen", "probe",
-    "ask", "fail",
-]  # fmt: skip
 FinalState: TypeAlias = Literal["met", "unmet", "skipped", "blocked", "unknown"]
 RunStatus: TypeAlias = Literal["met", "failed", "limit", "waiting", "unknown"]
 
@@ -140,7 +136,10 @@ class Observed(EventBase):
 
 
 class Judged(EventBase):
-    """Expectations were compared with the page: before acting, before the commit, or after."""
+    """Expectations were compared with the page: before acting, before the commit, or after.
+
+    ``in_the_way``: the failing action's element is there, but something lies over it or hides it.
+    """
 
     type: Literal["Judged"] = "Judged"
     phase: Phase
@@ -150,6 +149,7 @@ class Judged(EventBase):
     reason: str = ""
     failed_index: int | None = None
     retry_after: float | None = None
+    in_the_way: bool = False
 
 
 class RungTaken(EventBase):

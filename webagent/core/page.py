@@ -28,7 +28,8 @@ Drift: TypeAlias = Literal[
 FailureKind: TypeAlias = Literal[
     "target_missing",  # nothing matches
     "target_ambiguous",  # several match and there is no nth
-    "not_actionable",  # matches, but stayed hidden, covered, disabled or moving till the deadline
+    "not_actionable",  # matches, but stayed disabled or moving till the deadline
+    "in_the_way",  # matches, but stayed hidden, or covered by something else, till the deadline
     "timeout",  # what was waited for did not come
     "navigation",  # the document did not load (refused connection, reset, name not found)
     "refused",  # the guard refused the request that this action caused
@@ -95,13 +96,14 @@ class Happened(Frozen):
 class Outcome(Frozen):
     """How one action ended. ``values`` are the outputs of a read, with ``NAME_bad`` rows apart.
 
-    ``sighted``: what each target of the action looked like when it was found, by the bound target's
-    own text. It goes into the sightings when the step is met, and not into the journal.
+    ``sighted``: for each target of the action that was found, the bound target's own text, what it
+    looked like and the URL of its page. It goes into the sightings when the step is met, and not
+    into the journal.
     """
 
     failure: Failure | None = None
     values: dict[str, Json] = {}
-    sighted: tuple[tuple[str, Element], ...] = ()
+    sighted: tuple[tuple[str, Element, str], ...] = ()
     happened: Happened = Happened()
     ms: float = 0.0
     note: str = ""

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from webagent.core.action import Action, commit_index
 from webagent.core.base import Frozen
 from webagent.core.expect import PLACE_KINDS, Expectation
 from webagent.core.page import Drift
 from webagent.core.plan import Plan
+
+# What is tried, in which order, when a step is not met (`engine.ladder`).
+Rung: TypeAlias = Literal[
+    "wait", "renew", "find_again", "regenerate", "model", "split", "reenter", "reopen", "probe",
+    "ask", "fail",
+]  # fmt: skip
+
+
+class Cannot(Frozen):
+    """A planner's word that it will not guess, and why: a person reads it."""
+
+    reason: str
 
 
 class Revision(Frozen):
@@ -17,6 +29,7 @@ class Revision(Frozen):
     ``first_wrong``: index of the first action that is wrong; what stands before it stays done.
     ``redo_from``: index from which the new segment is performed, on the page as it stands (0: from
     the start, in a fresh page). ``places``: new place expectations, only for page_moved.
+    ``healed``: for each target that was found again, its text in the recipe and its new one.
     """
 
     step: str
@@ -27,6 +40,7 @@ class Revision(Frozen):
     author: Literal["local", "claude", "person", "scripted"]
     reason: str = ""
     places: tuple[Expectation, ...] | None = None
+    healed: tuple[tuple[str, str], ...] = ()
     tokens: int = 0
     pages: int = 0
 
@@ -56,6 +70,9 @@ def apply(plan: Plan, revision: Revision, *, done: frozenset[str] = frozenset())
     if (commit_index(old) is None) != (commit_index(revision.segment) is None):
         msg = "a revision may neither add nor drop the commit"
         raise RevisionRefusedError(msg)
+    if _what_is_sent(old) != _what_is_sent(revision.segment):
+        msg = "a revision changes neither how the commit is sent nor which request it is"
+        raise RevisionRefusedError(msg)
     if sum(a.verb == "commit" for a in revision.segment) > 1:
         msg = "a segment has exactly one commit"
         raise RevisionRefusedError(msg)
@@ -72,3 +89,10 @@ def apply(plan: Plan, revision: Revision, *, done: frozenset[str] = frozenset())
     new = step.model_copy(update={"segment": revision.segment, "expect": expect})
     steps = tuple(new if s.path == revision.step else s for s in plan.steps)
     return plan.model_copy(update={"steps": steps, "version": plan.version + 1})
+
+
+def _what_is_sent(segment: tuple[Action, ...]) -> tuple[str, str | None] | None:
+    for action in segment:
+        if action.verb == "commit":
+            return action.action.verb, action.request
+    return None

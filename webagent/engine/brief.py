@@ -6,33 +6,56 @@ step tried before. Nothing of any other step, and nothing that grows with the pl
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from webagent.core.base import Json
 from webagent.core.brief import Brief
 from webagent.core.page import Observation
+from webagent.core.plan import template_of
+from webagent.core.revision import Rung
+from webagent.core.sighting import Sighting
 from webagent.engine.allowance import pages_of, seconds_of
 from webagent.engine.bind import names
 from webagent.engine.state import RunState
 
 
-def make_brief(state: RunState, node_path: str, observation: Observation, now: float) -> Brief:
-    """All that may be told about a node that is not met. ``now``: seconds since the epoch."""
+def make_brief(
+    state: RunState,
+    node_path: str,
+    observation: Observation,
+    now: float,
+    *,
+    rung: Rung = "regenerate",
+    sightings: Iterable[Sighting] = (),
+    documents: tuple[int, ...] = (),
+) -> Brief:
+    """All that may be told about a node that is not met.
+
+    ``now``: seconds since the epoch. Of the recipe's ``sightings`` only the step's own are told;
+    ``documents``: the actions of this entry that caused a new document.
+    """
     node = state.nodes[node_path]
     step = state.the_plan.step(node_path)
     judged = node.judged
     return Brief(
         step=step,
-        values=_used_values(state, node_path),
+        rung=rung,
+        values=used_values(state, node_path),
         drift=node.drift or "wrong_page",
         failed_index=judged.failed_index if judged is not None else None,
         reason=node.reason,
+        verdicts=judged.verdicts if judged is not None else (),
         observation=observation,
         tried=node.tried,
+        sightings=tuple(s for s in sightings if s.step == template_of(node_path)),
+        documents=documents,
+        original=state.originals.get(template_of(node_path), step.segment or ()),
         pages_left=max(0, pages_of(step) - node.pages),
         seconds_left=max(0.0, seconds_of(step) - node.seconds_at(now)),
     )
 
 
-def _used_values(state: RunState, node_path: str) -> dict[str, Json]:
+def used_values(state: RunState, node_path: str) -> dict[str, Json]:
     """Just the fields that the step's own expressions name, not whole outputs."""
     step = state.the_plan.step(node_path)
     seen = names(state, node_path)

@@ -21,6 +21,7 @@ _BY_FAILURE: dict[FailureKind, Drift] = {
     "target_missing": "target_missing",
     "target_ambiguous": "target_ambiguous",
     "not_actionable": "slow",
+    "in_the_way": "unexpected_event",
     "timeout": "slow",
     "navigation": "server_error",
     "refused": "unexpected_event",
@@ -83,7 +84,7 @@ def classify(
             return Told("stale_input", f"{failure.message}: it was named by another step's output")
         if failure.kind in ("target_missing", "timeout") and observation.frame_error:
             return Told("server_error", f"{failure.message}: {observation.frame_error}")
-        if failure.kind == "target_missing" and observation.loading:
+        if failure.kind in ("target_missing", "in_the_way") and observation.loading:
             return Told("slow", f"{failure.message}, and the page is still loading")
         return Told(_BY_FAILURE[failure.kind], failure.message)
     told = _by_verdicts(verdicts, observation)

@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from webagent.core.action import Goto, first_acting
-from webagent.core.event import Judged, Rung
+from webagent.core.event import Judged
 from webagent.core.page import Drift
 from webagent.core.plan import PlanStep
+from webagent.core.revision import Rung
 from webagent.engine.allowance import attempts_of, retries_of
 from webagent.engine.bind import used_hashes
 from webagent.engine.classify import goto_sources, target_sources
 from webagent.engine.state import FINAL, Node, RunState
 
 # DESIGN section 12, Rungs by drift. `reenter` stands where an in-place rung needs a page and there
-# is none; find_again, regenerate, model and split need a planner and are left out without one.
+# is none; find_again, regenerate, model and split are left out where no planner serves them.
 RUNGS: dict[Drift, tuple[Rung, ...]] = {
     "slow": ("wait",),
     "server_error": ("wait",),
@@ -27,7 +28,8 @@ RUNGS: dict[Drift, tuple[Rung, ...]] = {
     "target_ambiguous": ("find_again", "regenerate", "model"),
     "page_moved": ("regenerate", "model", "split"),
     "wrong_page": ("regenerate", "model", "split"),
-    "unexpected_event": ("regenerate", "model", "split"),
+    # What lies over the page may go by itself: waiting comes last, once nobody could remove it.
+    "unexpected_event": ("regenerate", "model", "split", "wait"),
     "output_invalid": ("regenerate", "model"),
     "page_lost": ("reenter",),
     "stale_input": ("reopen",),
@@ -36,8 +38,9 @@ RUNGS: dict[Drift, tuple[Rung, ...]] = {
     "blocked_by_site": ("ask",),
     "effect_unknown": ("probe",),
 }
-# One planner call a drift for now; each counts as an entry of the segment.
-REVISIONS = 2
+# A segment of many actions may drift at each of them; a planner never gives one again that was
+# tried, so that each revision is another one.
+REVISIONS: dict[Rung, int] = {"find_again": 8, "regenerate": 6, "split": 3, "model": 2}
 RENEWALS = 2
 WAIT_SECONDS = 0.5
 LONGEST_WAIT = 60.0
@@ -45,10 +48,14 @@ LONGEST_WAIT = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What this run can do beside the plan: which rungs have something behind them."""
+    """What this run can do beside the plan: which rungs have something behind them.
+
+    ``rungs``: what the planner serves, if there is one.
+    """
 
     planner: bool = False
     unattended: bool = False
+    rungs: frozenset[Rung] = frozenset({"regenerate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +110,13 @@ def _try(
         case "reopen":
             ancestor = stale_ancestor(state, node)
             return None if ancestor is None else Climb("reopen", drift, used + 1, target=ancestor)
-        case "regenerate":
-            ok = can.planner and used < REVISIONS and step.segment is not None
-            return Climb("regenerate", drift, used + 1) if ok else None
+        case "find_again" | "regenerate" | "split":
+            ok = can.planner and rung in can.rungs and used < REVISIONS[rung]
+            return Climb(rung, drift, used + 1) if ok and step.segment is not None else None
         case "ask":
             return _ask(node, step, judged, can, used)
         case _:
-            # find_again, model and split come with their planners.
+            # A model comes with its planner.
             return None
 
 
@@ -118,6 +125,10 @@ def _wait(node: Node, step: PlanStep, judged: Judged, used: int) -> Climb | None
     drift: Drift = node.drift or "slow"
     if used >= retries_of(step):
         return None
+    if drift == "unexpected_event":
+        index = judged.failed_index
+        sent = index is None or not judged.in_the_way
+        return None if sent else Climb("wait", drift, used + 1, redo_from=index)
     # What a site asks for with Retry-After is honoured up to a minute; beyond, it is not for us.
     asked = judged.retry_after
     if asked is not None and asked > LONGEST_WAIT:

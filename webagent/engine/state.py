@@ -135,6 +135,8 @@ class RunState:
     active_seconds: float = 0.0
     any_reopened: bool = False
     gone_epochs: frozenset[int] = frozenset()
+    originals: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
+    healed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def node(self, path: str) -> Node:
         """The state of a node; raises KeyError for one that does not exist."""
@@ -388,7 +390,12 @@ def _expanded(state: RunState, event: ev.ItemsExpanded) -> RunState:
 def _revised(state: RunState, event: ev.PlanRevised) -> RunState:
     old = state.the_plan.step(event.step)
     plan = apply_revision(state.the_plan, event.revision)
-    state = replace(state, plan=plan)
+    originals = {old.path: old.segment or (), **state.originals}
+    known = state.healed.get(old.path, {})
+    # What was healed twice still stands for the recipe's own text.
+    again = {new: known.get(was, was) for was, new in event.revision.healed}
+    healed = {**state.healed, old.path: {**known, **again}}
+    state = replace(state, plan=plan, originals=originals, healed=healed)
     node = state.nodes[event.step]
     return _put(state, replace(node, tried=(*node.tried, old.segment or ())))
 
@@ -416,7 +423,8 @@ def _resumed(state: RunState, event: ev.RunResumed) -> RunState:
         started = started.model_copy(update={"until": None})
     state = replace(
         state, plan=plan, nodes=nodes, items=templates, finished=None, parked=None, limit=None,
-        gone_epochs=gone, started=started,
+        gone_epochs=gone, started=started, originals={} if event.plan else state.originals,
+        healed={} if event.plan else state.healed,
     )  # fmt: skip
     return _ready(state)
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from webagent.core.action import Action, Goto, Read
 from webagent.core.brief import Brief
-from webagent.core.revision import Revision
+from webagent.core.revision import Revision, Rung
 from webagent.ports import Scout
 
 # One answer: a new segment, a whole revision, what makes one from the brief, or None ("I cannot").
@@ -34,6 +34,7 @@ class ScriptedPlanner:
     ) -> None:
         self._answers = {step: deque(given) for step, given in (answers or {}).items()}
         self._cannot = cannot
+        self.rungs: frozenset[Rung] = frozenset({"regenerate"})
         self.briefs: list[Brief] = []
 
     async def revise(self, brief: Brief, scout: Scout | None = None) -> Revision | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from webagent.core.base import Json
 from webagent.core.expect import Verdict
 from webagent.core.page import Response
+from webagent.core.sighting import Element, Sighting
 from webagent.engine.ladder import Capabilities
 from webagent.ports import Artifacts, Clock, Executor, Planner, Runner, Secrets, Store, Tab
 from webagent.runtime.clock import SystemClock
@@ -22,7 +23,8 @@ class Deps:
 
     ``executor`` makes a fresh one for a run (also after the browser died). ``on_failure`` is called
     with a node before its failed page is closed (``--pause-on-failure``). ``end_runner`` ends what
-    is left of a dead runner on this host and says whether it is known to be gone.
+    is left of a dead runner on this host and says whether it is known to be gone. ``sidecar``: the
+    sightings that lie beside the recipe.
     """
 
     store: Store
@@ -39,11 +41,23 @@ class Deps:
     on_failure: Callable[[str], Awaitable[None]] | None = None
     end_runner: Callable[[Runner], bool] = lambda _runner: False
     named_hosts: tuple[str, ...] = ()
+    sidecar: tuple[Sighting, ...] = ()
     tabs: int = 4
 
     def capabilities(self, *, unattended: bool) -> Capabilities:
         """What the ladder may count on."""
-        return Capabilities(planner=self.planner is not None, unattended=unattended)
+        if self.planner is None:
+            return Capabilities(unattended=unattended)
+        return Capabilities(planner=True, unattended=unattended, rungs=self.planner.rungs)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighted:
+    """One target as it was found: what it looked like, where, and what its use sent."""
+
+    element: Element
+    url: str
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -51,6 +65,9 @@ class LivePage:
     """A page that a node works in (or left for a step that continues it).
 
     ``documents``: loaded so far by the node that works in it, ahead of what the journal folded.
+    ``turned``: the actions of this entry that caused a new document, by index. ``sighted``: what
+    the targets of its segment looked like, by their text in the recipe, with the page's URL and
+    what their use sent.
     """
 
     tab: Tab
@@ -59,6 +76,13 @@ class LivePage:
     outputs: dict[str, Json] = field(default_factory=dict)
     responses: list[Response] = field(default_factory=list)
     commit_from: int | None = None
+    turned: list[int] = field(default_factory=list)
+    sighted: dict[str, Sighted] = field(default_factory=dict)
+
+    def begin_anew(self) -> None:
+        """Its segment is entered from the start: nothing of the former entry counts."""
+        self.before, self.outputs = (), {}
+        self.turned.clear()
 
     def commit_responses(self) -> list[Response]:
         """What the site answered since the commit's input was sent."""

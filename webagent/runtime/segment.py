@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from webagent.core import event as ev
-from webagent.core.action import Action, Commit, Read, first_acting, outputs_of
+from webagent.core.action import Action, Commit, Read, first_acting, outputs_of, targets_of
 from webagent.core.base import Json
 from webagent.core.effect import EffectChange
 from webagent.core.errors import ExpressionError
@@ -27,12 +27,14 @@ from webagent.core.expect import (
 from webagent.core.limits import LimitKind
 from webagent.core.page import Drift, Failure, Observation, Outcome
 from webagent.core.plan import PlanStep
+from webagent.core.request_rules import SAFE_METHODS, write_shape
 from webagent.core.values import fingerprint
 from webagent.engine.allowance import pages_of, seconds_of, timeout_of
 from webagent.engine.bind import bind, bind_all, names
 from webagent.engine.classify import classify, describe
+from webagent.engine.guard import origins, policy
 from webagent.ports import MaySend, Tab
-from webagent.runtime.context import Deps, LivePage
+from webagent.runtime.context import Deps, LivePage, Sighted
 from webagent.runtime.journal import Journal
 
 # Verbs whose input can make a site write: their dispatch is kept durably in steps with an effect.
@@ -76,7 +78,9 @@ class SegmentWork:
         node: str,
         stopping: Stopping,
         session_ended: SessionEnded | None = None,
+        known_writes: KnownWrites | None = None,
     ) -> None:
+        self.known_writes = known_writes
         self.deps = deps
         self.journal = journal
         self.node = node
@@ -126,17 +130,40 @@ class SegmentWork:
         timeout = action.timeout if action.timeout is not None else timeout_of(step)
         if action.timeout is None and action.verb not in NAVIGATING and self._on_error_page(page):
             timeout = min(timeout, ERROR_PAGE_ACTION_SECONDS)
+        healed = part == "step" and action.verb != "commit" and self._is_healed(index)
+        if healed:
+            await self._hold_unseen_writes(page, held=True)
         outcome = await page.tab.perform(
             action, deadline=timeout, dispatched=dispatched, may_send=may_send
         )
+        if healed:
+            await self._hold_unseen_writes(page, held=False)
         self._note(page, index, action, outcome, part)
         return outcome
+
+    def _is_healed(self, index: int) -> bool:
+        """Whether an action is not the recipe's own: found again, generated or put in."""
+        step = self.step
+        original = self.journal.state.originals.get(step.path)
+        segment = step.segment or ()
+        return original is not None and index < len(segment) and segment[index] not in original
+
+    async def _hold_unseen_writes(self, page: LivePage, *, held: bool) -> None:
+        """A heal must not commit: of its writes only those go out that a met run has sent."""
+        state, step = self.journal.state, self.step
+        allowed = policy(state.the_plan, step, origins(state, self.node), self.deps.named_hosts)
+        if held:
+            known = await self.known_writes(self.node) if self.known_writes is not None else ()
+            allowed = allowed.model_copy(update={"healed": True, "known_writes": known})
+        await page.tab.set_policy(allowed, self.node)
 
     def _note(
         self, page: LivePage, index: int, action: Action, outcome: Outcome, part: ev.Part
     ) -> None:
         page.responses.extend(outcome.happened.responses)
         page.documents += outcome.happened.documents
+        if part == "step" and outcome.happened.documents:
+            page.turned.append(index)
         for refused in outcome.happened.refusals:
             self.journal.defer(
                 ev.GuardRefused(
@@ -153,6 +180,7 @@ class SegmentWork:
             return
         if part == "step":
             page.outputs.update(outcome.values)
+            self._sight(page, index, outcome)
         self.journal.defer(
             ev.ActionDone(
                 step=self.node,
@@ -164,6 +192,23 @@ class SegmentWork:
                 segment=part,
             )
         )
+
+    def _sight(self, page: LivePage, index: int, outcome: Outcome) -> None:
+        """Note what the targets looked like, by their text in the recipe (values not put in)."""
+        segment = self.step.segment or ()
+        if not outcome.sighted or index >= len(segment):
+            return
+        own = targets_of(segment[index])
+        bound = targets_of(bind(segment[index], self.values(), self.step.place))
+        raw = {b.source: o.source for o, b in zip(own, bound, strict=True)}
+        writes = tuple(
+            write_shape(r.method, r.url)
+            for r in outcome.happened.responses
+            if r.method not in SAFE_METHODS
+        )
+        for source, element, url in outcome.sighted:
+            if source in raw:
+                page.sighted[raw[source]] = Sighted(element, url, writes)
 
     async def perform_all(
         self, page: LivePage, segment: Sequence[Action], *, part: ev.Part, optional: bool = False
@@ -331,6 +376,7 @@ class SegmentWork:
                 reason=reason,
                 failed_index=failed_index,
                 retry_after=seen.retry_after,
+                in_the_way=failure is not None and failure.kind == "in_the_way",
             )
         )
         await self.journal.append(*events)
@@ -511,6 +557,14 @@ class SegmentWork:
                 reason=f"its limit of {hit.allowed:g} {hit.limit} is used up ({hit.used:g})",
             ),
         )
+
+
+class KnownWrites(Protocol):
+    """What the segment asks of the sightings (`runtime.sightings`)."""
+
+    async def __call__(self, node: str) -> tuple[str, ...]:
+        """The writes that earlier met runs of a node's step have sent."""
+        ...
 
 
 class SessionEnded(Protocol):

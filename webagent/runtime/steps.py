@@ -13,7 +13,7 @@ from webagent.core.errors import BrowserLost, ExpressionError
 from webagent.core.expect import Finding, all_hold, judge
 from webagent.core.page import Failure
 from webagent.core.plan import PlanStep, Question
-from webagent.core.revision import RevisionRefusedError
+from webagent.core.revision import Cannot, RevisionRefusedError
 from webagent.core.revision import apply as apply_revision
 from webagent.core.values import fingerprint
 from webagent.engine import decide
@@ -27,7 +27,9 @@ from webagent.runtime.browser import RunBrowser
 from webagent.runtime.commit import Commits
 from webagent.runtime.context import Deps, LivePage, Pages
 from webagent.runtime.journal import Journal
+from webagent.runtime.scouting import PageScout
 from webagent.runtime.segment import SegmentWork, Stopping
+from webagent.runtime.sightings import Sightings
 from webagent.runtime.sign_in import Sessions
 
 
@@ -44,6 +46,7 @@ class StepMoves:
         self.stopping = stopping
         self.commits = Commits(deps, journal, stopping, browser.open_tab, browser.keep_session)
         self.sessions = Sessions(deps, journal, browser, stopping)
+        self.sightings = Sightings(deps, journal)
 
     async def carry_out(self, move: decide.NodeMove) -> None:
         """Do one move; its outcome is in the journal when this returns."""
@@ -76,7 +79,9 @@ class StepMoves:
         await self._tidy(move.node)
 
     def _work(self, node: str) -> SegmentWork:
-        return SegmentWork(self.deps, self.journal, node, self.stopping, self.sessions.ended)
+        return SegmentWork(
+            self.deps, self.journal, node, self.stopping, self.sessions.ended, self.sightings.writes
+        )
 
     def _step(self, node: str) -> PlanStep:
         return self.journal.state.the_plan.step(node)
@@ -135,6 +140,9 @@ class StepMoves:
                 await self.pages.close(node)
             return
         if found.state == "met":
+            page = self.pages.get(node)
+            if page is not None and not found.already:
+                await self.sightings.keep(node, page)
             state = self.journal.state
             # Only a run that may still go on is ever signed in again from what is kept.
             if any(n.state not in ("met", "skipped") for n in state.nodes.values()):
@@ -165,8 +173,8 @@ class StepMoves:
                 met = self.journal.state.nodes[climb.target].state == "met"
                 once = self.journal.state.nodes[climb.target].reopened.get("stale_input", 0)
                 await self.journal.append(taken, *((again,) if met and not once else ()))
-            case "regenerate":
-                await self._regenerate(node, climb, taken)
+            case "find_again" | "regenerate" | "split":
+                await self._revise(node, climb, taken)
             case "ask":
                 text = f"{climb.note}. Nothing was sent. Try again, or let the step fail?"
                 question = Question(text=text, options=("again", "fail"))
@@ -194,7 +202,7 @@ class StepMoves:
         if start == 0:
             if self.journal.state.nodes[node].writes:
                 await self._reset(work, page)
-            page.before, page.outputs = (), {}
+            page.begin_anew()
         await work.work(page, start, self.commits)
 
     async def _renew(self, node: str, climb: Climb, taken: ev.RungTaken) -> None:
@@ -210,44 +218,53 @@ class StepMoves:
             )
         )  # fmt: skip
 
-    async def _regenerate(self, node: str, climb: Climb, taken: ev.RungTaken) -> None:
+    async def _revise(self, node: str, climb: Climb, taken: ev.RungTaken) -> None:
+        """Have the node's segment revised, and go on with it where the revision says."""
         page = self.pages.get(node)
-        if self.deps.planner is None or page is None:
-            await self.journal.append(
-                ev.RevisionRefused(step=node, author="none", reason="no planner or no page")
-            )
+        planner = self.deps.planner
+        if planner is None or page is None:
+            await self._refused(node, climb, "none", "no planner or no page")
             return
         seen = await page.tab.observe()
         now = self.deps.clock.now().timestamp()
-        state = self.journal.state
-        revision = await self.deps.planner.revise(make_brief(state, node, seen, now))
-        if revision is None:
-            await self.journal.append(
-                ev.RevisionRefused(step=node, author="planner", reason="it cannot")
-            )
+        brief = make_brief(
+            self.journal.state, node, seen, now, rung=climb.rung,
+            sightings=await self.sightings.known(), documents=tuple(page.turned),
+        )  # fmt: skip
+        scout = PageScout(self.deps, self.journal, self.browser.open_tab, node, page, brief)
+        try:
+            answer = await planner.revise(brief, scout)
+        finally:
+            await scout.close()
+        if answer is None or isinstance(answer, Cannot):
+            why = "it cannot" if answer is None else answer.reason
+            await self._refused(node, climb, "planner", why)
             return
+        revision = answer.model_copy(update={"pages": answer.pages + scout.looked})
+        state = self.journal.state
         done = frozenset(p for p, n in state.nodes.items() if n.state == "met")
         if revision.step != self._step(node).path:
-            await self.journal.append(
-                ev.RevisionRefused(
-                    step=node, author=revision.author, reason=f"it is for {revision.step}"
-                )
-            )
+            why = f"it is for {revision.step}"
+            await self._refused(node, climb, revision.author, why)
             return
         try:
             plan = apply_revision(state.the_plan, revision, done=done)
         except RevisionRefusedError as refused:
-            await self.journal.append(
-                ev.RevisionRefused(step=node, author=revision.author, reason=str(refused))
-            )
+            await self._refused(node, climb, revision.author, str(refused))
             return
         await self.journal.append(
             taken.model_copy(update={"redo_from": revision.redo_from, "note": revision.reason}),
             ev.PlanRevised(step=node, revision=revision, version=plan.version),
         )
         if revision.redo_from == 0:
-            page.before, page.outputs = (), {}
+            page.begin_anew()
+        page.turned = [i for i in page.turned if i < revision.redo_from]
         await self._work(node).work(page, revision.redo_from, self.commits)
+
+    async def _refused(self, node: str, climb: Climb, author: str, reason: str) -> None:
+        await self.journal.append(
+            ev.RevisionRefused(step=node, author=author, reason=reason, rung=climb.rung)
+        )
 
     # -- without a page -----------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 from playwright.async_api import Error, Frame, Locator, Page
 from rapidfuzz import fuzz, process
 
+from webagent.core.page import FailureKind
 from webagent.core.target import Target
 from webagent.executors.browser import in_page
 from webagent.executors.browser.faults import document_went, fail, is_bad_selector, is_lost
@@ -240,7 +241,10 @@ def _reason(error: Error) -> str:
 
 
 def _not_ready(aim: Aim, found: Found) -> Exception:
-    return fail("not_actionable", f"{found.seen.get('told', aim)} stayed {found.seen['fault']}")
+    fault = str(found.seen["fault"])
+    hidden = fault == "not visible" or fault.startswith("covered")
+    kind: FailureKind = "in_the_way" if hidden else "not_actionable"
+    return fail(kind, f"{found.seen.get('told', aim)} stayed {fault}")
 
 
 def _ambiguous(aim: Aim, found: Sequence[Found]) -> Exception:
