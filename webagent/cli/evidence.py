@@ -100,6 +100,10 @@ def _words(event: Event) -> str:  # noqa: C901 - one arm an event
             return f"version {event.version} by {event.revision.author}: {event.revision.reason}"
         case ev.RevisionRefused():
             return f"{event.author}: {event.reason}"
+        case ev.RevisionAccepted():
+            return f"into {event.file} by {event.by}"
+        case ev.RevisionRejected():
+            return f"by {event.by}"
         case ev.GuardRefused():
             return f"{event.method} {event.url}: {event.rule}"
         case ev.PersonAsked():

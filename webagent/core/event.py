@@ -268,6 +268,21 @@ class RevisionRefused(EventBase):
     rung: Rung = "regenerate"
 
 
+class RevisionAccepted(EventBase):
+    """A step's revised segment was written into its recipe ``file``."""
+
+    type: Literal["RevisionAccepted"] = "RevisionAccepted"
+    file: str
+    by: str = ""
+
+
+class RevisionRejected(EventBase):
+    """A step's revised segment is not wanted: the recipe stays as it is."""
+
+    type: Literal["RevisionRejected"] = "RevisionRejected"
+    by: str = ""
+
+
 class GuardRefused(EventBase):
     """The guard did not let a request out."""
 
@@ -356,6 +371,8 @@ Event: TypeAlias = Annotated[
     | EffectFreed
     | PlanRevised
     | RevisionRefused
+    | RevisionAccepted
+    | RevisionRejected
     | GuardRefused
     | PersonAsked
     | PersonAnswered

@@ -253,6 +253,8 @@ def _apply(state: RunState, event: ev.Event, at: float) -> RunState:  # noqa: C9
             return _put(state, replace(node, rungs={**node.rungs, event.rung: EXHAUSTED}))
         case ev.Observed() | ev.GuardRefused() | ev.ModelCalled():
             return state
+        case ev.RevisionAccepted() | ev.RevisionRejected():
+            return state  # about the recipe, not about the run
         case _:
             assert_never(event)
 
