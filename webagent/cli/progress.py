@@ -85,6 +85,8 @@ class Lines(Silent):
             self._print(f"run {run} goes on; {done} of {len(state.nodes)} steps are met already")
         if isinstance(entry.event, ev.RungTaken):
             self._print(f"{entry.event.step}: {rung_text(entry.event)}")
+        if isinstance(entry.event, ev.PlanRevised):
+            self._print(f"{entry.event.step}: {revision_text(entry.event)}")
         for path, node in state.nodes.items():
             if self._seen.get(path, "pending") != node.state:
                 self._seen[path] = node.state
@@ -113,6 +115,8 @@ class LiveTree(Silent):
                 self.acting[step] = action_text(action)
             case ev.RungTaken(step=step):
                 self.acting[step] = rung_text(entry.event)
+            case ev.PlanRevised(step=step):
+                self.acting[step] = revision_text(entry.event)
             case ev.StepStarted(step=step) | ev.StepFinished(step=step):
                 self.acting.pop(step, None)
             case _:
@@ -254,6 +258,13 @@ def detail_text(node: Node) -> str:
             return one_line(node.question.text, 160) if node.question is not None else ""
         case "pending" | "ready" | "running":
             return ""
+
+
+def revision_text(event: ev.PlanRevised) -> str:
+    """That a segment was made anew, by whom and why."""
+    revision = event.revision
+    told = f": {revision.reason}" if revision.reason else ""
+    return one_line(f"segment made anew by {revision.author}{told}", 160)
 
 
 def rung_text(event: ev.RungTaken) -> str:

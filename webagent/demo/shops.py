@@ -65,14 +65,8 @@ class Shop(Ordering):
 
     def folders(self, markup: Markup) -> Sequence[Path]:
         """Each shop has its own v1; what came after made them alike."""
-        match markup:
-            case "v1":
-                theme = self.kind.theme
-            case "v2":
-                theme = "redesign"
-            case "reorganised":
-                theme = "reorganised"
-        return [TEMPLATES / theme, TEMPLATES]
+        later = {"v2": "redesign", "reorganised": "reorganised"}
+        return [TEMPLATES / later.get(markup, self.kind.theme), TEMPLATES]
 
     def answers(self) -> Sequence[Answer]:
         """Every page and form of the shop."""
