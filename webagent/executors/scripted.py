@@ -34,6 +34,7 @@ from webagent.core.expect import (
 from webagent.core.page import Failure, Happened, Observation, Outcome, Response
 from webagent.core.plan import BrowserOptions, Plan, PlanStep
 from webagent.core.request_rules import GuardPolicy
+from webagent.core.sighting import Survey
 from webagent.ports import Dispatched, MaySend, StorageState
 
 
@@ -86,6 +87,8 @@ class ScriptedSite:
     silent: frozenset[str] = frozenset()
     # Steps whose before_commit checks do not hold.
     unchecked: frozenset[str] = frozenset()
+    # What a step's page shows to those who look for things again on it.
+    surveys: dict[str, Survey] = field(default_factory=dict)
 
     def fault(self, step: str, at: int | None) -> Fault | None:
         """The fault that strikes now, if one is left."""
@@ -226,6 +229,12 @@ class ScriptedTab:
         if self._struck is not None and self._struck.seen is not None:
             return self._struck.seen
         return Observation(url=self._url, status=200, screenshot=evidence)
+
+    async def survey(self) -> Survey:
+        """What the script says the page shows, or nothing but where it is."""
+        if not self._executor.alive() or self._closed:
+            return Survey(url="")
+        return self._site.surveys.get(self.step, Survey(url=self._url))
 
     async def happened(self) -> Outcome:
         """Nothing comes late on a scripted page."""

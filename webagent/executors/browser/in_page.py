@@ -10,17 +10,25 @@ from __future__ import annotations
 from pathlib import Path
 
 _FOLDER = Path(__file__).with_name("js")
-_ABOUT = (_FOLDER / "about.js").read_text()
+# Parts that scripts have in common; a part may have parts of its own.
+_PARTS = ("features", "selectors", "about")
 
 
-def _source(name: str) -> str:
-    """A script, its comment lines left out: every call sends the text to the browser."""
-    text = (_FOLDER / f"{name}.js").read_text().replace("/*about*/", _ABOUT)
+def _source(name: str, *, bare: bool = False) -> str:
+    """A script, its comment lines left out: every call sends the text to the browser.
+
+    ``bare``: without what tells how an element looks, which is longer than all the rest.
+    """
+    text = (_FOLDER / f"{name}.js").read_text()
+    for part in _PARTS:
+        known = "" if bare and part != "about" else (_FOLDER / f"{part}.js").read_text()
+        text = text.replace(f"/*{part}*/", known)
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-LOOK = _source("look")
+LOOK = _source("look", bare=True)
+SURVEY = _source("survey")
 FINDINGS = _source("findings")
 TEXT = _source("text")
 NAMES = _source("names")

@@ -19,6 +19,7 @@ from webagent.core.base import Json
 from webagent.core.expect import Bounds, Expectation, Finding, ValueIs, judge
 from webagent.core.page import Failure, Observation, Outcome
 from webagent.core.request_rules import GuardPolicy
+from webagent.core.sighting import Survey
 from webagent.executors.browser.examine import examine
 from webagent.executors.browser.faults import MoveFailedError, failure_of
 from webagent.executors.browser.locate import Wish, find
@@ -28,6 +29,7 @@ from webagent.executors.browser.observe import observe, read_form
 from webagent.executors.browser.perform import perform, put_back
 from webagent.executors.browser.settle import settle
 from webagent.executors.browser.stage import Stage
+from webagent.executors.browser.survey import survey
 from webagent.ports import Artifacts, MaySend
 
 GRACE_SECONDS = 1.5
@@ -222,6 +224,10 @@ class BrowserTab:
         if evidence is not None and seen.alive and await self._remade():
             seen = seen.model_copy(update={"remade": True})
         return seen
+
+    async def survey(self) -> Survey:
+        """What the page shows, to find things again on it; empty when the page is lost."""
+        return Survey(url="") if self._lost() else await survey(self._stage)
 
     async def _remade(self) -> bool:
         """Whether fields that were filled before the last input are there again, and empty."""

@@ -47,3 +47,9 @@ const told = (e) => {
   const name = named(e).slice(0, 60);
   return roled(e) + (name ? ' "' + name + '"' : '') + (e.id ? ' #' + e.id : '');
 };
+const disabled = (e) => {
+  if (e.matches(':disabled')) return true;
+  for (let n = e; n; n = n.parentElement || n.getRootNode().host)
+    if (n.getAttribute('aria-disabled') === 'true') return true;
+  return false;
+};

@@ -4,12 +4,6 @@ async (els, o) => {
 /*about*/
 
 const frame = () => new Promise((r) => { requestAnimationFrame(() => r()); setTimeout(r, 60); });
-const disabled = (e) => {
-  if (e.matches(':disabled')) return true;
-  for (let n = e; n; n = n.parentElement || n.getRootNode().host)
-    if (n.getAttribute('aria-disabled') === 'true') return true;
-  return false;
-};
 const hit = (e) => {
   let r = e.getClientRects()[0] || e.getBoundingClientRect();
   const inside = (b) => {
