@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from webagent.core.plan import InputSpec, Plan
     from webagent.core.recipe import Recipe
     from webagent.core.redact import Redactor
+    from webagent.core.sighting import Sighting
     from webagent.core.target import Target
     from webagent.executors.browser.chromium import Chromium, Launch
     from webagent.ports import Artifacts, Clock, Executor, Runner, Secrets, Store
@@ -340,6 +341,7 @@ class Manner:
     headed: bool = False
     watch: tuple[Watch, ...] = ()
     on_failure: Callable[[str], Awaitable[None]] | None = None
+    sidecar: tuple[Sighting, ...] = ()
 
 
 async def make_deps(found: Settings, plan: Plan, store: Store, manner: Manner) -> Deps:
@@ -349,6 +351,7 @@ async def make_deps(found: Settings, plan: Plan, store: Store, manner: Manner) -
         SecretMissing: a secret is not there. BrowserNotFound: there is no browser.
     """
     from webagent.core.plan import PAGELESS
+    from webagent.planners.local import LocalPlanner
     from webagent.runtime.context import Deps
 
     source, redactor = secret_source(found, plan)
@@ -371,6 +374,8 @@ async def make_deps(found: Settings, plan: Plan, store: Store, manner: Manner) -
         on_failure=manner.on_failure,
         end_runner=end_runner,
         named_hosts=tuple(found.host_map),
+        planner=LocalPlanner(),
+        sidecar=manner.sidecar,
     )
 
 

@@ -326,8 +326,9 @@ def turned_true(before: tuple[Verdict, ...], after: tuple[Verdict, ...]) -> bool
     """Whether one expectation holds after the step that did not hold before it.
 
     ``before`` and ``after`` are in the same order. One that could not be judged before (unknown)
-    does not count: it may have been true anyway.
+    does not count: it may have been true anyway. Nor does a place that a revision has changed.
     """
     return any(
-        b.judgement == "unmet" and a.judgement == "met" for b, a in zip(before, after, strict=False)
+        b.judgement == "unmet" and a.judgement == "met" and b.expected == a.expected
+        for b, a in zip(before, after, strict=False)
     )

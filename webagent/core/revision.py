@@ -85,7 +85,12 @@ def apply(plan: Plan, revision: Revision, *, done: frozenset[str] = frozenset())
         if not content or any(p.kind not in PLACE_KINDS for p in revision.places):
             msg = "a place may change only where the content is expected too"
             raise RevisionRefusedError(msg)
-        expect = (*revision.places, *content)
+        if len(revision.places) != len(expect) - len(content):
+            msg = "each place expectation has one in its place"
+            raise RevisionRefusedError(msg)
+        places = iter(revision.places)
+        # Each in its own place: verdicts from before and after are compared one by one.
+        expect = tuple(next(places) if e.kind in PLACE_KINDS else e for e in expect)
     new = step.model_copy(update={"segment": revision.segment, "expect": expect})
     steps = tuple(new if s.path == revision.step else s for s in plan.steps)
     return plan.model_copy(update={"steps": steps, "version": plan.version + 1})

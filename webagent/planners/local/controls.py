@@ -1,0 +1,223 @@
+"""A control that became another: a field a choice, a date three fields, a link a menu's entry."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from webagent.core.action import Action, Check, Click, Entry, Fill, Goto, Select, targets_of
+from webagent.core.likeness import ENOUGH, FAMILIES, likeness, texts
+from webagent.core.revision import Revision
+from webagent.core.sighting import Element
+from webagent.core.target import Target, TargetSyntaxError, parse_target
+from webagent.core.wording import fold, is_harmful_link
+from webagent.planners.local.situation import Situation
+from webagent.ports import Scout
+
+_DAY = frozenset(["day", "dd", "tag", "jour", "dia", "d"])
+_MONTH = frozenset(["month", "mm", "monat", "mois", "mes", "m"])
+_YEAR = frozenset(["year", "yyyy", "jahr", "annee", "ano", "y", "yy"])
+SAME = 0.7
+
+
+async def changed(situation: Situation, _scout: Scout) -> Revision | None:
+    """Put the value in by the control that there is now: radio buttons, or a date's three parts."""
+    at = situation.at
+    if at is None or at >= len(situation.segment):
+        return None
+    action = situation.segment[at]
+    if not isinstance(action, Fill | Select):
+        return None
+    for number, entry in enumerate(action.entries):
+        if situation.there(entry.target, situation.here):
+            continue
+        instead = _choice(situation, entry) or _date_parts(situation, entry)
+        if not instead:
+            continue
+        before, after = action.entries[:number], action.entries[number + 1 :]
+        parts: list[Action] = []
+        if before:
+            parts.append(action.model_copy(update={"entries": before}))
+        parts.extend(instead)
+        if after:
+            parts.append(action.model_copy(update={"entries": after}))
+        # What stands before it was filled in already by the action that failed there.
+        return situation.revision(
+            (*situation.segment[:at], *parts, *situation.segment[at + 1 :]),
+            at,
+            f"{entry.target} is now {', '.join(_told(i) for i in instead)}",
+        )
+    return None
+
+
+def _told(action: Action) -> str:
+    return f"{action.verb} {', '.join(str(t) for t in targets_of(action))}"
+
+
+def _choice(situation: Situation, entry: Entry) -> list[Action]:
+    """The radio button that says today's value, in a group that is named like the field."""
+    value = situation.text_of(entry.value)
+    if not value:
+        return []
+    radios = [e for e in situation.here.elements if e.role == "radio"]
+    named = [e for e in radios if _group_is(situation, e, entry.target)]
+    hits = [
+        e for e in named
+        if fold(value) in (fold(e.name), fold(e.label), fold(e.attrs.get("value", "")))
+    ]  # fmt: skip
+    if len(hits) != 1:
+        return []
+    target = situation.target_for(hits[0], situation.here)
+    if target is None:
+        return []
+    if isinstance(entry.value, str) and "{{" in entry.value:
+        # The choice follows the value: tomorrow it is another radio button.
+        role_name = f'radio "{entry.value}"'
+        try:
+            target = parse_target(role_name)
+        except TargetSyntaxError:
+            return []
+        if not situation.there(target, situation.here):
+            return []
+    return [Check(target=target)]
+
+
+def _group_is(situation: Situation, element: Element, target: Target) -> bool:
+    """Whether a control's group is called as the target was."""
+    names = [w.element.name or w.element.label for w in situation.wanted(target, "fill")]
+    said = [element.near, element.attrs.get("name", ""), *element.container]
+    return any(
+        texts(name, s.split(' "', 1)[-1].rstrip('"')) >= SAME for name in names for s in said
+    )
+
+
+def _date_parts(situation: Situation, entry: Entry) -> list[Action]:
+    """Fill or choose day, month and year, where there was one date."""
+    value = situation.text_of(entry.value)
+    found = _as_date(value) if value else None
+    if found is None or value is None:
+        return []
+    parts: dict[str, list[Element]] = {"day": [], "month": [], "year": []}
+    for element in situation.here.elements:
+        if element.role not in FAMILIES[1] or not element.shown:
+            continue
+        part = _part_of(element)
+        if part and (
+            _group_is(situation, element, entry.target) or _named(situation, element, entry)
+        ):
+            parts[part].append(element)
+    if not all(len(elements) == 1 for elements in parts.values()):
+        return []
+    out: list[Action] = []
+    for part, span in (("day", (8, 10)), ("month", (5, 7)), ("year", (0, 4))):
+        element = parts[part][0]
+        target = situation.target_for(element, situation.here)
+        if target is None:
+            return []
+        made = _part_value(entry.value, value, span, element, found, part)
+        if made is None:
+            return []
+        kind = Select if element.tag == "select" else Fill
+        out.append(kind(entries=(Entry(target=target, value=made),)))
+    return out
+
+
+def _named(situation: Situation, element: Element, entry: Entry) -> bool:
+    words = set(fold(f"{element.name} {element.attrs.get('name', '')}").split())
+    rest = " ".join(words - _DAY - _MONTH - _YEAR)
+    names = [w.element.name or w.element.label for w in situation.wanted(entry.target, "fill")]
+    return bool(rest) and any(texts(name, rest) >= SAME for name in names)
+
+
+def _part_of(element: Element) -> str:
+    words = set(
+        fold(f"{element.name} {element.attrs.get('name', '')} {element.placeholder}").split()
+    )
+    for part, known in (("day", _DAY), ("month", _MONTH), ("year", _YEAR)):
+        if words & known:
+            return part
+    return ""
+
+
+def _as_date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _part_value(
+    raw: object, value: str, span: tuple[int, int], element: Element, day: date, part: str
+) -> str | None:
+    """One part of the date: as the template's slice, or of a literal its text."""
+    start, end = span
+    inner = re.fullmatch(r"\s*\{\{(.+)\}\}\s*", raw) if isinstance(raw, str) else None
+    text = value[start:end]
+    options = [o for o in element.options if o.strip()]
+    names = [o for o in options if not re.search(r"\d", o)]
+    if part == "month" and len(names) >= 12:
+        months = names[-12:]
+        if inner is None:
+            return months[day.month - 1]
+        listed = ", ".join(f"'{m}'" for m in months)
+        return f"{{{{ [{listed}][({inner[1].strip()})[5:7] | int - 1] }}}}"
+    bare = bool(options) and str(int(text)) in options
+    if inner is None:
+        return str(int(text)) if bare else text
+    sliced = f"({inner[1].strip()})[{start}:{end}]"
+    return f"{{{{ {sliced} | int }}}}" if bare else f"{{{{ {sliced} }}}}"
+
+
+async def hidden(situation: Situation, _scout: Scout) -> Revision | None:
+    """Reach what is there but hidden: a link by its address, anything else by opening its menu."""
+    at = situation.at
+    if at is None or at >= len(situation.segment):
+        return None
+    action = situation.segment[at]
+    if action.verb not in ("click", "commit", "download"):
+        return None
+    targets = targets_of(action)
+    if not targets or situation.there(targets[0], situation.here):
+        return None
+    element = _the_hidden(situation, targets[0])
+    if element is None:
+        return None
+    opener = _opener(situation, element)
+    if opener is not None and (target := situation.target_for(opener, situation.here)):
+        return situation.revision(
+            situation.with_put_in(at, Click(target=target)), at,
+            f"{targets[0]} is in a menu now: click {target}",
+        )  # fmt: skip
+    if action.verb == "click" and element.href and not is_harmful_link(element.name, element.href):
+        goto = Goto(url=situation.templated(element.href))
+        return situation.revision(
+            (*situation.segment[:at], goto, *situation.segment[at + 1 :]), at,
+            f"{targets[0]} is hidden: its address is opened instead",
+        )  # fmt: skip
+    return None
+
+
+def _the_hidden(situation: Situation, target: Target) -> Element | None:
+    own = [e for e in situation.own(target, situation.here) if not e.shown]
+    if len(own) == 1:
+        return own[0]
+    scored = [
+        (likeness(w.element, e)[0], e)
+        for w in situation.wanted(target, "click")
+        for e in situation.here.elements
+        if not e.shown and e.role in FAMILIES[0]
+    ]
+    good = [e for score, e in scored if score >= ENOUGH]
+    return good[0] if len({e.ref for e in good}) == 1 else None
+
+
+def _opener(situation: Situation, element: Element) -> Element | None:
+    """The shown control that opens what the hidden element is in."""
+    found = [
+        e for e in situation.here.elements
+        if e.shown and e.role in FAMILIES[0]
+        and (e.attrs.get("aria-expanded") == "false" or e.attrs.get("aria-haspopup")
+             or e.tag == "summary")
+    ]  # fmt: skip
+    near = [e for e in found if e.container[:1] == element.container[:1]] or found
+    return near[0] if len(near) == 1 else None

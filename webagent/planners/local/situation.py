@@ -1,0 +1,266 @@
+"""Where a step stands when it has to be revised: what was to be done, what is there, what is known.
+
+Made from a brief and a survey of the page as it stands; the ways of the planner ask it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from webagent.core.action import Action, Commit, Read, targets_of
+from webagent.core.base import Json
+from webagent.core.brief import Brief
+from webagent.core.errors import ExpressionError
+from webagent.core.expr import has_template, render
+from webagent.core.likeness import FAMILIES, Match, Wanted, best, of_target
+from webagent.core.revision import Revision
+from webagent.core.sighting import (
+    Element,
+    Sighting,
+    Survey,
+    filled,
+    has_hole,
+    holed,
+    leaves,
+    with_values,
+)
+from webagent.core.target import Target, TargetSyntaxError, parse_target
+from webagent.planners.local.matching import matches
+
+_INNER = re.compile(r"\{\{(.*?)\}\}")
+_FIELDS = FAMILIES[1]
+_PRESSED = FAMILIES[0]
+_TICKED = FAMILIES[2]
+# What a verb can be done to, where nothing else says so.
+_ROLES: dict[str, frozenset[str]] = {
+    "click": _PRESSED | _TICKED,
+    "double_click": _PRESSED,
+    "commit": _PRESSED,
+    "download": _PRESSED,
+    "fill": _FIELDS | _TICKED,
+    "type": _FIELDS,
+    "clear": _FIELDS,
+    "press": _FIELDS | _PRESSED,
+    "select": _FIELDS,
+    "check": _TICKED,
+    "uncheck": _TICKED,
+    "hover": _PRESSED,
+}
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One step's revision to be: the brief and the page."""
+
+    brief: Brief
+    here: Survey
+
+    @cached_property
+    def segment(self) -> tuple[Action, ...]:
+        """The segment as the plan has it now."""
+        return self.brief.step.segment or ()
+
+    @property
+    def at(self) -> int | None:
+        """The index of the action that failed, if one did."""
+        return self.brief.failed_index
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """The brief's values as expressions see them: dotted names nested."""
+        tree: dict[str, Any] = {}
+        for name, value in self.brief.values.items():
+            parts = name.split(".")
+            inner = tree
+            for part in parts[:-1]:
+                nested = inner.setdefault(part, {})
+                if not isinstance(nested, dict):
+                    break
+                inner = nested
+            else:
+                inner.setdefault(parts[-1], value)
+        return tree
+
+    def turned_before(self, index: int) -> int:
+        """The last action before an index that caused a new document; -1 for none."""
+        return max((i for i in self.brief.documents if i < index), default=-1)
+
+    # -- values -------------------------------------------------------------------------------
+
+    def bound(self, target: Target) -> Target | None:
+        """A target with today's values; None if one of them is not there."""
+        data = target.model_dump(exclude_none=True)
+        try:
+            return Target.model_validate(self._bound(data))
+        except ExpressionError:
+            return None
+
+    def _bound(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            return {key: self._bound(value) for key, value in data.items()}
+        if isinstance(data, str) and has_template(data):
+            return str(render(data, self.names))
+        return data
+
+    def text_of(self, value: Json) -> str | None:
+        """A value of an action as it is typed today; None for secrets and what is not text."""
+        if isinstance(value, str) and has_template(value):
+            if "secrets." in value:
+                return None
+            try:
+                value = render(value, self.names)
+            except ExpressionError:
+                return None
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return None
+        return str(value)
+
+    def templated(self, text: str) -> str:
+        """A text of a page with today's values as references again."""
+        out = holed(text, self.brief.values)
+        return re.sub(r"⟦([^⟧]*)⟧", r"{{ \1 }}", out)
+
+    # -- what is looked for -------------------------------------------------------------------
+
+    def wanted(self, target: Target, verb: str) -> list[Wanted]:
+        """A target as what to look for: each sighting of it, or what its own text says."""
+        bound = self.bound(target)
+        if bound is None:
+            return []
+        must = tuple(
+            value
+            for name, value in leaves(self.brief.values)
+            if any(name in inner for inner in _INNER.findall(target.source))
+        )
+        commits = verb == "commit"
+        roles = _ROLES.get(verb, frozenset())
+        seen = [with_values(s.element, self.brief.values) for s in self.sightings(target)]
+        # A property that carried another day's value says nothing today.
+        elements = [self._without_holes(e) for e in seen] or [of_target(bound)]
+        return [
+            Wanted(e, must, commits=commits, roles=frozenset() if e.role else roles)
+            for e in elements
+        ]
+
+    @staticmethod
+    def _without_holes(element: Element) -> Element:
+        update = {
+            name: ""
+            for name in ("name", "text", "label", "near", "href")
+            if has_hole(getattr(element, name))
+        }
+        return element.model_copy(update=update)
+
+    def sightings(self, target: Target) -> list[Sighting]:
+        """What is known of a target of the recipe, the accepted sighting first."""
+        text = target.source
+        found = [s for s in self.brief.sightings if s.target == text]
+        return sorted(found, key=lambda s: (not s.accepted, s.at))
+
+    def seen_at(self, target: Target) -> tuple[str, ...]:
+        """The URLs of the pages on which a target was found, with today's values."""
+        urls = [filled(s.url, self.brief.values) for s in self.sightings(target) if s.url]
+        return tuple(u for u in dict.fromkeys(urls) if not has_hole(u))
+
+    def was_link(self, target: Target) -> bool:
+        """Whether a target led elsewhere and wrote nothing, as far as is known."""
+        known = self.sightings(target)
+        if known:
+            return all(s.element.role == "link" and not s.writes for s in known)
+        return target.role == "link" or bool(re.match(r"^a\b|.*[ >]a\b", target.css or ""))
+
+    # -- finding ------------------------------------------------------------------------------
+
+    def own(self, target: Target, survey: Survey) -> list[Element]:
+        """What a target's own text finds on a page, as far as a survey can tell."""
+        bound = self.bound(target)
+        return [] if bound is None else matches(bound, survey)
+
+    def there(self, target: Target, survey: Survey) -> bool:
+        """Whether a target's own text finds what it needs on a page."""
+        found = [e for e in self.own(target, survey) if e.shown]
+        return len(found) == 1 or (bool(found) and target.nth is not None)
+
+    def again(self, target: Target, verb: str, survey: Survey) -> Match | None:
+        """The one element of a page that a target must mean, or None rather than guess."""
+        pool: Iterable[Element] = survey.elements
+        own = [e for e in self.own(target, survey) if e.shown]
+        if len(own) > 1:
+            if not self.sightings(target):
+                return None
+            pool = own
+        found = [m for w in self.wanted(target, verb) if (m := best(w, pool)) is not None]
+        return max(found, key=lambda m: m.score, default=None)
+
+    def target_for(self, element: Element, survey: Survey) -> Target | None:
+        """A new target that finds just this element today; None if nothing does.
+
+        Text of a page never becomes a template: a name with braces in it is passed over.
+        """
+        name = element.name
+        plain = name and len(name) <= LONGEST_NAME and not has_template(name) and "⟦" not in name
+        if plain and element.role in _PRESSED | _FIELDS | _TICKED:
+            same = [e for e in survey.elements if e.role == element.role and e.shown]
+            part = [e for e in same if name.casefold() in e.name.casefold()]
+            written = self.templated(name)
+            if len(part) == 1:
+                quoted = written.replace("\\", "\\\\").replace('"', '\\"')
+                return _parsed(f'{element.role} "{quoted}"')
+            if sum(e.name.casefold() == name.casefold() for e in part) == 1:
+                return _parsed({"role": element.role, "name": written, "exact": True})
+        if element.css and not has_template(element.css):
+            return _parsed({"css": element.css})
+        return None
+
+    # -- composing ----------------------------------------------------------------------------
+
+    def revision(
+        self,
+        segment: Sequence[Action],
+        redo_from: int,
+        reason: str,
+        *,
+        first_wrong: int | None = None,
+        healed: Sequence[tuple[str, str]] = (),
+    ) -> Revision | None:
+        """The revision to a segment, unless it was tried before."""
+        new = tuple(segment)
+        if new == self.segment or new in self.brief.tried:
+            return None
+        return Revision(
+            step=self.brief.step.path, segment=new,
+            first_wrong=redo_from if first_wrong is None else first_wrong,
+            redo_from=redo_from, cause=self.brief.drift, author="local", reason=reason,
+            healed=tuple(healed),
+        )  # fmt: skip
+
+    def with_put_in(self, index: int, *actions: Action) -> tuple[Action, ...]:
+        """The segment with actions put in before an index."""
+        return (*self.segment[:index], *actions, *self.segment[index:])
+
+
+def _parsed(raw: object) -> Target | None:
+    try:
+        return parse_target(raw)
+    except TargetSyntaxError:
+        return None
+
+
+def needed(action: Action) -> tuple[Target, ...]:
+    """The targets that an action cannot do without."""
+    if action.optional:
+        return ()
+    inner = action.action if isinstance(action, Commit) else action
+    if isinstance(inner, Read):
+        return tuple(
+            t
+            for spec in inner.outputs.values()
+            if not spec.optional
+            for t in targets_of(Read(outputs={"one": spec}))[:1]
+        )
+    return targets_of(inner)
