@@ -56,7 +56,7 @@ async def test_controls_are_told_with_their_names_and_states(rig: Rig, pages: Pa
     assert (land.name, land.options) == ("Country", ("Norway", "Chile"))
     order = one(seen, name="Place order")
     assert (order.submits, order.method, order.form) == (True, "POST", mail.form)
-    assert order.attrs == {"class": "btn btn-main", "data-testid": "order"}
+    assert order.attrs == {"class": "btn btn-main", "data-testid": "order", "action": "/pay"}
     assert one(seen, name="Apply").enabled is False
     assert not [e for e in seen.elements if e.type == "hidden"]
     assert seen.headings == ("Shop", "Checkout")

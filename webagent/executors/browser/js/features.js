@@ -9,7 +9,8 @@ const CONTROLS = 'a[href],button,input:not([type=hidden]),select,textarea,summar
     'treeitem'].map((r) => '[role=' + r + ']').join(',');
 const HEADS = 'h1,h2,h3,h4,h5,h6,[role=heading]';
 const KEPT = ['id', 'name', 'class', 'title', 'alt', 'data-testid', 'data-test', 'data-test-id',
-  'data-cy', 'data-qa', 'autocomplete', 'aria-label', 'for', 'rel', 'itemprop', 'datetime'];
+  'data-cy', 'data-qa', 'autocomplete', 'aria-label', 'for', 'rel', 'itemprop', 'datetime',
+  'aria-expanded', 'aria-haspopup', 'aria-controls', 'data-label'];
 const SILENT = /^(script|style|noscript|template|select|textarea|input|option|datalist|iframe|object|svg|canvas|video|audio)$/;
 const remembered = (make) => {
   const known = new Map();
@@ -180,6 +181,10 @@ const features = (e) => {
   const attrs = {};
   for (const a of KEPT) if (e.getAttribute(a)) attrs[a] = e.getAttribute(a).slice(0, LONG);
   const form = isField(e) ? e.form : null;
+  // Where a form leads, and which choice a button stands for: the author's words, never a person's.
+  if (form && form.getAttribute('action')) attrs.action = String(form.getAttribute('action')).slice(0, LONG);
+  if (/^(radio|checkbox)$/.test(e.type || '') && e.getAttribute('value'))
+    attrs.value = e.getAttribute('value').slice(0, LONG);
   const listed = tag === 'select' ? e.options : (tag === 'input' && e.list && e.list.options) || [];
   const all = {tag, type: typeof e.type === 'string' ? e.type.toLowerCase() : '',
     role: e.getAttribute('role') || (e.isContentEditable ? 'textbox' : roled(e)),
