@@ -58,7 +58,7 @@ async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         case _:
             database = Database(request.getfixturevalue("postgres_url"))
             with database.write() as connection:
-                for table in ("runs", "events", "effects"):
+                for table in ("runs", "events", "effects", "sightings"):
                     connection.execute(METADATA.tables[table].delete())
             store = SqlStore(database, artifacts, clock, gone=processes)
     yield Bench(store, clock, processes)

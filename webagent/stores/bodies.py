@@ -19,6 +19,7 @@ from webagent.core.base import Json
 from webagent.core.effect import EffectRow
 from webagent.core.errors import StoreError
 from webagent.core.event import EVENT, Entry, Event
+from webagent.core.sighting import Sighting
 from webagent.ports import Runner
 
 
@@ -55,6 +56,12 @@ def load_runner(text: str | None, run: str = "") -> Runner | None:
         return None
     with _undamaged(f"The record of who works on run {run} is damaged"):
         return Runner.model_validate(json.loads(text))
+
+
+def load_sighting(text: str, recipe_id: str = "") -> Sighting:
+    """The sighting of a text that `dump` made. Raises StoreError."""
+    with _undamaged(f"A sighting of recipe {recipe_id!r} is damaged"):
+        return Sighting.model_validate(json.loads(text))
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from webagent.core.errors import BadInput, StoreError
-from webagent.stores.tables import METADATA, SCHEMA, SCHEMA_VERSION
+from webagent.stores.tables import METADATA, SCHEMA, SCHEMA_VERSION, SIGHTINGS
 
 BUSY_SECONDS = 5.0
 CONNECT_SECONDS = 10
@@ -133,6 +133,8 @@ class Database:
                 f"program knows {SCHEMA_VERSION}). Nothing was changed.",
                 hint="Upgrade webagent, or name another store: WEBAGENT_STORE=FOLDER",
             )
+        # For stores from before sightings; an older program leaves that table alone.
+        SIGHTINGS.create(connection, checkfirst=True)
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.errors import StoreError
 from webagent.core.event import Entry, Event
 from webagent.core.limits import LEASE_SECONDS
+from webagent.core.sighting import Sighting
 from webagent.ports import Clock, Lease, Runner, RunSummary, StorageState
 from webagent.stores import bodies, rules
 from webagent.stores.processes import known_gone
@@ -44,6 +45,7 @@ class MemoryStore:
         self._gone = gone
         self._runs: dict[str, _Run] = {}
         self._effects: dict[str, EffectRow] = {}
+        self._sightings: dict[tuple[str, str, str, bool], str] = {}
 
     async def create(self, run: str, recipe_id: str, errand: str, recipe_file: str = "") -> None:
         """Make a run with an empty journal."""
@@ -202,6 +204,33 @@ class MemoryStore:
         """The storage state kept last."""
         text = self._run(run).session
         return None if text is None else bodies.load_value(text)
+
+    async def sightings(self, recipe_id: str) -> tuple[Sighting, ...]:
+        """All sightings of a recipe: accepted ones and those that wait for a word."""
+        found = [
+            bodies.load_sighting(text, recipe_id)
+            for key, text in self._sightings.items()
+            if key[0] == recipe_id
+        ]
+        return tuple(sorted(found, key=rules.sighting_order))
+
+    async def keep_sightings(self, sightings: Sequence[Sighting]) -> None:
+        """Keep these, each in place of the one of its recipe, step, target and ``accepted``."""
+        self._sightings |= {
+            (one.recipe_id, one.step, one.target, one.accepted): bodies.dump(one)
+            for one in sightings
+        }
+
+    async def drop_sightings(
+        self, recipe_id: str, step: str, *, accepted: bool = False, target: str | None = None
+    ) -> None:
+        """Forget a step's sightings of one kind, of one target or of all."""
+        self._sightings = {
+            key: text
+            for key, text in self._sightings.items()
+            if (key[0], key[1], key[3]) != (recipe_id, step, accepted)
+            or (target is not None and key[2] != target)
+        }
 
     async def close(self) -> None:
         """Nothing to let go of; what is in memory stays readable."""

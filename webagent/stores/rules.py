@@ -20,6 +20,7 @@ from webagent.core.errors import (
     UnknownRun,
 )
 from webagent.core.event import Event, RunFinished, RunParked, RunResumed, RunStarted, StepFinished
+from webagent.core.sighting import Sighting
 from webagent.ports import Lease, Runner
 
 # Whether it is certain that a runner's process is no more (stores.processes.known_gone).
@@ -215,3 +216,8 @@ def _described(old: EffectRow | None) -> str:
     if old is None:
         return "not known yet"
     return f"{old.state} (attempt {old.attempt}, run {old.run or '?'}, {old.changed_at or '?'})"
+
+
+def sighting_order(sighting: Sighting) -> tuple[str, str, bool]:
+    """How the sightings of a recipe are given: by step and target, an accepted one first."""
+    return sighting.step, sighting.target, not sighting.accepted

@@ -23,6 +23,7 @@ from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.errors import BadInput, StoreError, UnknownRun
 from webagent.core.event import Entry, Event
 from webagent.core.limits import LEASE_SECONDS
+from webagent.core.sighting import Sighting
 from webagent.ports import Artifacts, Clock, Lease, Runner, RunSummary, StorageState
 from webagent.stores import bodies, rules
 from webagent.stores.artifacts import FileArtifacts, replace_private
@@ -31,10 +32,13 @@ from webagent.stores.processes import known_gone
 from webagent.stores.statements import (
     add_events,
     change_effect,
+    drop_sightings,
     effect_row,
+    keep_sightings,
     lease_row,
     plain,
     replace_effect,
+    sightings_of,
 )
 from webagent.stores.tables import EFFECTS, EVENTS, RUNS
 
@@ -322,6 +326,23 @@ class SqlStore:
         except (FileNotFoundError, json.JSONDecodeError):
             return None  # the steps that need a session sign in again
         return found if isinstance(found, dict) else None
+
+    async def sightings(self, recipe_id: str) -> tuple[Sighting, ...]:
+        """All sightings of a recipe: accepted ones and those that wait for a word."""
+        return await self._read(lambda c: sightings_of(c, recipe_id))
+
+    async def keep_sightings(self, sightings: Sequence[Sighting]) -> None:
+        """Keep these, all or none, each in place of the one of its place and kind."""
+        if sightings:
+            await self._write(lambda c: keep_sightings(c, sightings))
+
+    async def drop_sightings(
+        self, recipe_id: str, step: str, *, accepted: bool = False, target: str | None = None
+    ) -> None:
+        """Forget a step's sightings of one kind, of one target or of all."""
+        await self._write(
+            lambda c: drop_sightings(c, recipe_id, step, accepted=accepted, target=target)
+        )
 
     async def close(self) -> None:
         """Let go of files and connections."""

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.errors import EffectConflict
 from webagent.core.event import Event
+from webagent.core.sighting import Sighting
 from webagent.ports import Lease
 from webagent.stores import bodies, rules
-from webagent.stores.tables import EFFECTS, EVENTS, RUNS
+from webagent.stores.tables import EFFECTS, EVENTS, RUNS, SIGHTINGS
 
 _LEASE = select(
     RUNS.c.epoch, RUNS.c.holder, RUNS.c.lease_until, RUNS.c.events, RUNS.c.stop_requested
@@ -131,3 +132,48 @@ def _columns(row: EffectRow) -> dict[str, str]:
         "changed_at": row.changed_at,
         "body": bodies.dump(row),
     }
+
+
+def sightings_of(connection: Connection, recipe_id: str) -> tuple[Sighting, ...]:
+    """All sightings of a recipe by step and target, an accepted one before the other."""
+    columns = SIGHTINGS.c
+    found = connection.execute(
+        select(columns.body).where(columns.recipe_id == plain(recipe_id))
+    ).scalars()
+    # Sorted here: databases differ in how they order texts.
+    return tuple(
+        sorted((bodies.load_sighting(body, recipe_id) for body in found), key=rules.sighting_order)
+    )
+
+
+def keep_sightings(connection: Connection, sightings: Sequence[Sighting]) -> None:
+    """Write each over the one of its recipe, step, target and ``accepted``."""
+    for one in sightings:
+        drop_sightings(
+            connection, one.recipe_id, one.step, accepted=one.accepted, target=one.target
+        )
+        connection.execute(
+            insert(SIGHTINGS).values(
+                recipe_id=plain(one.recipe_id),
+                step=plain(one.step),
+                target=plain(one.target),
+                accepted=int(one.accepted),
+                at=one.at,
+                body=bodies.dump(one),
+            )
+        )
+
+
+def drop_sightings(
+    connection: Connection, recipe_id: str, step: str, *, accepted: bool, target: str | None
+) -> None:
+    """Delete a step's sightings of one kind, of one target or of all."""
+    columns = SIGHTINGS.c
+    which = delete(SIGHTINGS).where(
+        columns.recipe_id == plain(recipe_id),
+        columns.step == plain(step),
+        columns.accepted == int(accepted),
+    )
+    if target is not None:
+        which = which.where(columns.target == plain(target))
+    connection.execute(which)

@@ -57,3 +57,15 @@ EFFECTS = Table(
     Column("changed_at", String, nullable=False),
     Column("body", Text, nullable=False),
 )
+
+# The newest look of a target, and beside it the one that healed and that nobody accepted yet.
+SIGHTINGS = Table(
+    "sightings",
+    METADATA,
+    Column("recipe_id", String, primary_key=True),
+    Column("step", Text, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("accepted", Integer, primary_key=True, autoincrement=False),  # 0 or 1
+    Column("at", String, nullable=False),
+    Column("body", Text, nullable=False),
+)
