@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from webagent.interface.records import runs as runs
     from webagent.interface.records import settle as settle
     from webagent.interface.records import stop as stop
+    from webagent.interface.revisions import RevisionShown as RevisionShown
+    from webagent.interface.revisions import accept as accept
+    from webagent.interface.revisions import reject as reject
+    from webagent.interface.revisions import revisions as revisions
     from webagent.interface.running import resume as resume
     from webagent.interface.running import run as run
     from webagent.interface.running import run_sync as run_sync
@@ -66,6 +70,7 @@ _WHERE = {
     "webagent.engine.radius": ("Radius", "radii"),
     "webagent.interface.errands": ("check", "load"),
     "webagent.interface.records": ("answer", "effects", "result", "runs", "settle", "stop"),
+    "webagent.interface.revisions": ("RevisionShown", "accept", "reject", "revisions"),
     "webagent.interface.running": ("resume", "run", "run_sync"),
     "webagent.ports": ("RunSummary",),
     "webagent.runtime.result": ("RunResult", "StepResult"),
@@ -88,6 +93,7 @@ __all__ = [
     "Radius",
     "Recipe",
     "RecipeInvalid",
+    "RevisionShown",
     "RunBusy",
     "RunResult",
     "RunSummary",
@@ -97,13 +103,16 @@ __all__ = [
     "UnknownRun",
     "WebagentError",
     "__version__",
+    "accept",
     "answer",
     "check",
     "effects",
     "load",
     "radii",
+    "reject",
     "result",
     "resume",
+    "revisions",
     "run",
     "run_sync",
     "runs",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets as chance
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,11 +20,14 @@ from webagent.core.errors import BadInput
 from webagent.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from webagent.core.action import Action
+    from webagent.core.expect import Expectation
     from webagent.core.plan import InputSpec, Plan
     from webagent.core.recipe import Recipe
     from webagent.core.redact import Redactor
     from webagent.core.sighting import Sighting
     from webagent.core.target import Target
+    from webagent.engine.proposals import Proposal
     from webagent.executors.browser.chromium import Chromium, Launch
     from webagent.ports import Artifacts, Clock, Executor, Runner, Secrets, Store
     from webagent.runtime.context import Deps
@@ -89,6 +92,53 @@ def recipe_schema() -> dict[str, Any]:
     from webagent.formats.recipe_schema import recipe_json_schema
 
     return recipe_json_schema()
+
+
+def edited_recipe(
+    file: str, recipe_id: str, accepted: Iterable[Proposal]
+) -> dict[str, tuple[str, str]]:
+    """The files that accepting these changes: text as it is and as it becomes, by path.
+
+    Raises:
+        BadInput: a file is gone, was edited since, or cannot be edited without a person.
+    """
+    from webagent.formats.recipe_edit import StepEdit, edited
+
+    edits = [StepEdit(one.step, one.before, one.after, one.places) for one in accepted]
+    return edited(file, edits, recipe_id)
+
+
+def write_recipe(path: str, before: str, after: str) -> None:
+    """Put a recipe's edited text in its place. Raises BadInput if it was changed meanwhile."""
+    from webagent.formats.recipe_edit import write_text
+
+    write_text(path, before, after)
+
+
+def segment_yaml(segment: Iterable[Action], places: Iterable[Expectation] = ()) -> str:
+    """Actions (and url and title expectations) as a recipe would write them."""
+    from webagent.formats.segment_text import action_data, expectation_data
+    from webagent.formats.yaml_text import written_block
+
+    data: dict[str, Any] = {"segment": [action_data(action) for action in segment]}
+    if expected := [expectation_data(place) for place in places]:
+        data["expect"] = expected
+    return "".join(f"{k}:\n{written_block(v, 0)}\n" for k, v in data.items())
+
+
+def load_sidecar(recipe_file: str, recipe_id: str) -> tuple[Sighting, ...]:
+    """The sightings that lie beside a recipe. Raises BadInput for a broken file."""
+    from webagent.formats.sightings_file import load_sightings, sidecar_of
+
+    return load_sightings(sidecar_of(recipe_file), recipe_id) if recipe_file else ()
+
+
+def write_sidecar(recipe_file: str, recipe_id: str, sightings: Iterable[Sighting]) -> Path | None:
+    """Write the sightings beside a recipe; the file, None if it was so already."""
+    from webagent.formats.sightings_file import dump_sightings, sidecar_of, write_sightings
+
+    path = sidecar_of(recipe_file)
+    return path if write_sightings(path, dump_sightings(recipe_id, sightings)) else None
 
 
 # -- stores and files -------------------------------------------------------------------------

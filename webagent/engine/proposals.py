@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from webagent.core import event as ev
-from webagent.core.action import Action
+from webagent.core.action import Action, targets_of
 from webagent.core.base import Frozen
 from webagent.core.effect import EffectKind
 from webagent.core.event import Entry
@@ -21,6 +21,7 @@ from webagent.core.page import Drift, Observation
 from webagent.core.plan import Plan, PlanStep, template_of
 from webagent.core.revision import Revision
 from webagent.core.revision import apply as apply_revision
+from webagent.core.sighting import Sighting
 
 ProposalState: TypeAlias = Literal["proposed", "unproven", "accepted", "rejected"]
 
@@ -91,6 +92,22 @@ def proposals(entries: Iterable[Entry]) -> tuple[Proposal, ...]:
 def acceptable(found: Iterable[Proposal]) -> tuple[Proposal, ...]:
     """Those that wait for a person's word."""
     return tuple(one for one in found if one.state == "proposed")
+
+
+def made_current(proposal: Proposal, known: Iterable[Sighting]) -> tuple[Sighting, ...]:
+    """The healed sightings of an accepted step as its current ones, by the recipe's new text."""
+    renamed = dict(proposal.targets)
+    return tuple(
+        one.model_copy(update={"accepted": True, "target": renamed.get(one.target, one.target)})
+        for one in known
+        if one.step == proposal.step and not one.accepted
+    )
+
+
+def still_used(proposal: Proposal, known: Iterable[Sighting]) -> tuple[Sighting, ...]:
+    """These without the ones of targets that an accepted step no longer has."""
+    texts = {target.source for action in proposal.after for target in targets_of(action)}
+    return tuple(one for one in known if one.step != proposal.step or one.target in texts)
 
 
 @dataclass(slots=True)

@@ -137,6 +137,7 @@ class RunState:
     gone_epochs: frozenset[int] = frozenset()
     originals: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
     healed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    said: Mapping[str, Literal["accepted", "rejected"]] = field(default_factory=dict)
 
     def node(self, path: str) -> Node:
         """The state of a node; raises KeyError for one that does not exist."""
@@ -253,8 +254,10 @@ def _apply(state: RunState, event: ev.Event, at: float) -> RunState:  # noqa: C9
             return _put(state, replace(node, rungs={**node.rungs, event.rung: EXHAUSTED}))
         case ev.Observed() | ev.GuardRefused() | ev.ModelCalled():
             return state
-        case ev.RevisionAccepted() | ev.RevisionRejected():
-            return state  # about the recipe, not about the run
+        case ev.RevisionAccepted():
+            return replace(state, said={**state.said, event.step: "accepted"})
+        case ev.RevisionRejected():
+            return replace(state, said={**state.said, event.step: "rejected"})
         case _:
             assert_never(event)
 
@@ -397,7 +400,8 @@ def _revised(state: RunState, event: ev.PlanRevised) -> RunState:
     # What was healed twice still stands for the recipe's own text.
     again = {new: known.get(was, was) for was, new in event.revision.healed}
     healed = {**state.healed, old.path: {**known, **again}}
-    state = replace(state, plan=plan, originals=originals, healed=healed)
+    said = {path: word for path, word in state.said.items() if path != old.path}
+    state = replace(state, plan=plan, originals=originals, healed=healed, said=said)
     node = state.nodes[event.step]
     return _put(state, replace(node, tried=(*node.tried, old.segment or ())))
 

@@ -38,11 +38,14 @@ class StepEdit:
     places: tuple[Expectation, ...] | None = None
 
 
-def edited(file: str, edits: Sequence[StepEdit]) -> dict[str, tuple[str, str]]:
+def edited(
+    file: str, edits: Sequence[StepEdit], recipe_id: str | None = None
+) -> dict[str, tuple[str, str]]:
     """The recipe's files that these edits change: (text as it is, text as it becomes) by path.
 
-    A step of a used recipe is edited in the file that holds it. A step that has its new text
-    already changes nothing. Nothing is written.
+    ``recipe_id``: of the recipe that the run was made from, which this must be. A step of a used
+    recipe is edited in the file that holds it. A step that has its new text already changes
+    nothing. Nothing is written.
 
     Raises:
         BadInput: a file is gone or invalid, a step's text is not what the run had, or the text is
@@ -58,6 +61,11 @@ def edited(file: str, edits: Sequence[StepEdit]) -> dict[str, tuple[str, str]]:
 
     for edit in edits:
         recipe = _parsed(file, read)
+        if recipe_id is not None and recipe.id != recipe_id:
+            raise BadInput(
+                f"{file} is the recipe {recipe.id!r}; the run was of {recipe_id!r}.",
+                hint="Name the run's recipe: webagent accept RUN --recipe FILE",
+            )
         holder, step = find_step(recipe, edit.step)
         if _same((step.segment, _places(step)), (edit.after, _places(step, edit))):
             continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from webagent import wiring
@@ -19,7 +20,9 @@ from webagent.engine.reuse import kept, lost_effects
 from webagent.engine.state import RunState
 from webagent.interface.errands import Errand, Terms, Where, check, prepare
 from webagent.interface.records import folded, opened, person
-from webagent.runtime.result import RunResult
+from webagent.interface.revisions import keep_heals
+from webagent.runtime.context import Deps
+from webagent.runtime.result import RunResult, result_of
 from webagent.runtime.runner import Runner, Start
 from webagent.settings import Settings
 
@@ -121,6 +124,7 @@ async def begin(
     """Begin a prepared errand as a new run; ``hold`` is given the runner, to park it by."""
     async with opened(settings) as store:
         deps = await wiring.make_deps(settings, errand.plan, store, manner)
+        deps = _with_sidecar(deps, errand.recipe.file, errand.plan)
         runner = Runner(deps)
         if hold is not None:
             hold(runner)
@@ -137,7 +141,7 @@ async def begin(
             again=errand.terms.again,
             again_by=errand.terms.by,
         )
-        return await runner.start(errand.plan, start)
+        return await _kept(deps, await runner.start(errand.plan, start))
 
 
 async def go_on(
@@ -166,10 +170,23 @@ async def go_on(
                 )
             keep = kept(state, edited)
         deps = await wiring.make_deps(settings, plan, store, manner)
+        if state.started is not None:
+            deps = _with_sidecar(deps, state.started.recipe_file, plan)
         runner = Runner(deps)
         if hold is not None:
             hold(runner)
-        return await runner.resume(run, edited, keep)
+        return await _kept(deps, await runner.resume(run, edited, keep))
+
+
+def _with_sidecar(deps: Deps, recipe_file: str, plan: Plan) -> Deps:
+    """The ports with what lies beside the recipe. Raises BadInput when that is broken."""
+    return replace(deps, sidecar=wiring.load_sidecar(recipe_file, plan.recipe_id))
+
+
+async def _kept(deps: Deps, result: RunResult) -> RunResult:
+    """The result after the heals were kept that the recipe lets be kept without asking."""
+    state = await keep_heals(deps, result.run) if result.proposed else None
+    return result if state is None else result_of(state)
 
 
 def _same_errand(state: RunState, edited: Plan, run: str) -> None:

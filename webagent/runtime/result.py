@@ -43,7 +43,8 @@ class RunResult(Frozen):
     """How a run stands: status, exit code by the worst, and every step.
 
     ``interrupted`` is a run that did not end and that nobody works on any more. ``recipe_file`` is
-    the recipe's path as it was given.
+    the recipe's path as it was given. ``proposed``: met steps whose segment was revised and that
+    wait for a word on it (`accept`, `reject`); ``accepted``: those that had one.
     """
 
     run: str
@@ -55,6 +56,8 @@ class RunResult(Frozen):
     date: str = ""
     changed: bool | None = None
     steps: dict[str, StepResult] = {}
+    proposed: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -99,6 +102,20 @@ def result_of(state: RunState, *, held: bool = False) -> RunResult:
         date=started.date if started else "",
         changed=state.finished.changed if state.finished else None,
         steps=steps,
+        proposed=_proposed(state),
+        accepted=tuple(path for path, word in state.said.items() if word == "accepted"),
+    )
+
+
+def _proposed(state: RunState) -> tuple[str, ...]:
+    """Steps that were met with a segment which is not the recipe's, once the run is over."""
+    if state.finished is None:
+        return ()
+    return tuple(
+        path
+        for path in state.originals
+        if path not in state.said
+        and any(state.nodes[n].state == "met" for n in (path, *state.items.get(path, ())))
     )
 
 
