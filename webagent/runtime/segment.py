@@ -521,6 +521,10 @@ class SegmentWork:
             )
         judgement = all_hold(after)
         proven = acting is None or turned_true(page.before, after)
+        if judgement == "met" and proven and self.journal.state.nodes[self.node].tried:
+            # A person who is to accept the revision sees the page as it was met.
+            seen = await page.tab.observe(evidence=f"{self.node}-healed")
+            self.journal.defer(ev.Observed(step=self.node, observation=seen))
         if step.effect == "once":
             if judgement == "met" and proven:
                 await commit.confirm(self, page, after)
