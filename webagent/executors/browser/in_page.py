@@ -28,6 +28,8 @@ def _source(name: str, *, bare: bool = False) -> str:
 
 
 LOOK = _source("look", bare=True)
+LOOK_AND_SIGHT = _source("look")
+SIGHT = _source("sight")
 SURVEY = _source("survey")
 FINDINGS = _source("findings")
 TEXT = _source("text")

@@ -72,11 +72,15 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the element must be ready for, and what is to be read of it in the same look."""
+    """What the element must be ready for, and what is to be read of it in the same look.
+
+    ``sight``: what it looks like is told too, as the rows of a survey are.
+    """
 
     need: Need = "act"
     read: str | None = None
     attr: str | None = None
+    sight: bool = False
 
     def options(self, ms: int) -> dict[str, Any]:
         """The argument of ``in_page.LOOK``."""
@@ -85,6 +89,7 @@ class Wish:
             "read": self.read,
             "attr": self.attr,
             "ms": ms,
+            "sight": self.sight,
         }
 
 
@@ -224,7 +229,8 @@ async def _look(frame: Frame, aim: Aim, wish: Wish, ms: int) -> Found | None:
     locator = build(root, aim.target)
     try:
         async with asyncio.timeout(ms / 1000 + FRAME_SECONDS):
-            text = await locator.evaluate_all(in_page.LOOK, wish.options(ms))
+            script = in_page.LOOK_AND_SIGHT if wish.sight else in_page.LOOK
+            text = await locator.evaluate_all(script, wish.options(ms))
     except Error as error:
         if document_went(error) or (is_lost(error) and frame.is_detached()):
             return None

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
-from playwright.async_api import ElementHandle
+from playwright.async_api import ElementHandle, Frame
 
-from webagent.core.action import Action
+from webagent.core.action import Action, targets_of
+from webagent.core.sighting import Element
 from webagent.core.target import Target
 from webagent.executors.browser.commit_gate import CommitGate
 from webagent.executors.browser.faults import Dispatch
 from webagent.executors.browser.locate import Aim, Found, Wish, find
 from webagent.executors.browser.stage import Stage
+from webagent.executors.browser.survey import elements_of
 
 # Playwright repeats the checks made just before; what has not moved since then passes at once.
 MIN_MS = 50.0
@@ -48,6 +51,7 @@ class Move:
         self.note = ""
         self.gate: CommitGate | None = None
         self.held: asyncio.Task[ElementHandle] | None = None
+        self.sighted: dict[str, tuple[Element, str]] = {}
         self._dispatched = dispatched
         self._limit = limit
         self._called = False
@@ -62,8 +66,30 @@ class Move:
         return Aim(target, self.action.within, self.action.frame)
 
     async def find(self, target: Target, wish: Wish) -> Found:
-        """The element, ready, by the deadline."""
-        return await find(self.stage.page, self.aim(target), wish, self.until)
+        """The element, ready, by the deadline; what it looks like is noted the first time."""
+        if self.wants_sight(target):
+            wish = replace(wish, sight=True)
+        found = await find(self.stage.page, self.aim(target), wish, self.until)
+        self.sight(target, found.seen.get("sight"), found.frame)
+        return found
+
+    def wants_sight(self, target: Target) -> bool:
+        """Whether it is not known yet what a target of the action itself looks like.
+
+        Asked once for each target in a step, which keeps the cost low, and before its input.
+        """
+        if target.source in self.sighted or target.source in self.stage.sighted:
+            return False
+        return any(own.source == target.source for own in targets_of(self.action))
+
+    def sight(self, target: Target, raw: dict[str, Any] | None, frame: Frame) -> None:
+        """Note what the page told of a target's element."""
+        if raw is None:
+            return
+        if frame is not self.stage.page.main_frame:
+            raw["frame"] = frame.url
+        (element,) = elements_of([raw], self.stage.redact)
+        self.sighted[target.source] = (element, self.stage.redact(self.stage.page.url))
 
     def hold(self, found: Found) -> asyncio.Task[ElementHandle]:
         """The very element that is about to take a value: whether the page kept it can be asked."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from playwright.async_api import Error
+from playwright.async_api import Error, Frame, Locator
 
 from webagent.core.action import FieldRead, ListRead, Pages, Read, TableRead
 from webagent.core.base import Json
@@ -26,6 +27,7 @@ from webagent.executors.browser.settle import settle, stir
 
 QUIET_MS = 600
 SLICE_SECONDS = 0.25
+SIGHT_SECONDS = 1.0
 
 
 async def read(move: Move, action: Read) -> dict[str, Json]:
@@ -82,11 +84,9 @@ async def _present(move: Move, target: Target, wish: Wish) -> Found | None:
 
 
 async def _count(move: Move, target: Target) -> int:
-    aim = move.aim(target)
     total = 0
-    for frame in await frames_of(move.stage.page, aim, move.until):
-        root = frame if aim.within is None else build(frame, aim.within)
-        total += await _counted(build(root, target))
+    for _, found in await _places(move, target):
+        total += await _counted(found)
         if total:
             break
     return total
@@ -175,14 +175,40 @@ async def _regions(move: Move, name: str, spec: ListRead | TableRead) -> list[st
         raise fail("target_ambiguous", f"{len(regions)} tables match {target}")
     if hidden:
         _add_note(move, f"{name}: {hidden} hidden elements left out")
+    await _sight(move, spec, target)
     return regions
 
 
-async def _copies(move: Move, target: Target) -> tuple[list[str], int]:
+async def _sight(move: Move, spec: ListRead | TableRead, target: Target) -> None:
+    """Note what the first row (or the table) looks like, and what stands for its fields."""
+    fields = spec.fields.values() if isinstance(spec, ListRead) else ()
+    inner = [field.target for field in fields if field.target is not None]
+    wanted = [one for one in (target, *inner) if move.wants_sight(one)]
+    if not wanted:
+        return
+    # It serves later runs: this one goes on without, if the page is busy or went away.
+    with suppress(Error, TimeoutError):
+        async with asyncio.timeout(SIGHT_SECONDS):
+            for frame, rows in await _places(move, target):
+                if await _counted(rows):
+                    ways = [rows if one is target else build(rows, one) for one in wanted]
+                    looks = [way.evaluate_all(in_page.SIGHT) for way in ways]
+                    for one, text in zip(wanted, await asyncio.gather(*looks), strict=True):
+                        move.sight(one, json.loads(text), frame)
+                    return
+
+
+async def _places(move: Move, target: Target) -> list[tuple[Frame, Locator]]:
+    """Where a target is looked for: a locator in each document."""
     aim = move.aim(target)
-    for frame in await frames_of(move.stage.page, aim, move.until):
-        root = frame if aim.within is None else build(frame, aim.within)
-        answer = json.loads(await build(root, target).evaluate_all(in_page.REGIONS, {}))
+    frames = await frames_of(move.stage.page, aim, move.until)
+    roots = [frame if aim.within is None else build(frame, aim.within) for frame in frames]
+    return [(frame, build(root, target)) for frame, root in zip(frames, roots, strict=True)]
+
+
+async def _copies(move: Move, target: Target) -> tuple[list[str], int]:
+    for _, rows in await _places(move, target):
+        answer = json.loads(await rows.evaluate_all(in_page.REGIONS, {}))
         if answer["n"]:
             return answer["rows"], answer["hidden"]
     return [], 0

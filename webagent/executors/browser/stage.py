@@ -25,6 +25,7 @@ class Stage:
 
     ``masked``: where secrets were typed, to be covered in screenshots. ``visited``: tabs that the
     step went on in already. ``entries``: what was entered since something was last sent.
+    ``sighted``: targets of this step of which it was told what they look like.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Stage:
         self.masked: list[Locator] = []
         self.visited: set[Page] = set()
         self.entries = Entries()
+        self.sighted: set[str] = set()
         self._rules = rules
         self._fresh = False
 
@@ -78,6 +80,7 @@ class Stage:
         """Another step goes on in this page; the gate of a commit before stays where it is."""
         self.happenings.new_step()
         self.guard.acted = False
+        self.sighted.clear()
 
     def end_acting(self) -> None:
         """The action has settled."""

@@ -114,9 +114,12 @@ class BrowserTab:
         finally:
             stage.end_acting()
         failure = self._explained(failure, move)
+        sighted = move.sighted if move and failure is None else {}
+        stage.sighted.update(sighted)
         return Outcome(
             failure=failure,
             values={name: value for name, value in values.items() if failure is None},
+            sighted=tuple((text, element, url) for text, (element, url) in sighted.items()),
             happened=stage.happenings.drain(),
             ms=(time.monotonic() - began) * 1000,
             note=stage.redact(move.note) if move else "",

@@ -1,7 +1,9 @@
 // Looks at all matches of a locator: which are visible, and whether the one that is meant can take
-// the input now. Waits inside the page, on animation frames, for at most o.ms.
+// the input now. Waits inside the page, on animation frames, for at most o.ms. With o.sight it tells
+// what that one looks like; the part "features" is there only then.
 async (els, o) => {
 /*about*/
+/*features*/
 
 const frame = () => new Promise((r) => { requestAnimationFrame(() => r()); setTimeout(r, 60); });
 const hit = (e) => {
@@ -93,5 +95,6 @@ for (;;) {
     }
   }
   if (o.need === 'tick') out.label = !shown(e);
+  if (o.sight && !out.fault) out.sight = features(e);
   return JSON.stringify(out);
 }}
