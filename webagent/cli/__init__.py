@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from webagent.cli import demo, ending, looking, machine, people, recipes, running
+from webagent.cli import demo, ending, healing, looking, machine, people, recipes, running
 from webagent.core.errors import WebagentError
 
 app = typer.Typer(
@@ -22,7 +22,7 @@ app = typer.Typer(
     epilog=ending.EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (recipes, running, looking, people, machine, demo):
+for group in (recipes, running, looking, healing, people, machine, demo):
     group.register(app)
 
 

@@ -21,13 +21,19 @@ LAST_CONSOLE = 5
 def evidence_of(entries: Sequence[Entry], folder: Path) -> dict[str, dict[str, Any]]:
     """By step what its last failure left: where it was, files, console, last requests."""
     found: dict[str, dict[str, Any]] = {}
+    seen_last: dict[str, dict[str, Any]] = {}
     for entry in entries:
+        if isinstance(entry.event, ev.Judged):
+            told = seen_last.pop(entry.event.step, {})
+            # What was seen when a healed step was met is shown by `revisions`.
+            if told and entry.event.judgement != "met":
+                found[entry.event.step] = told
         if not isinstance(entry.event, ev.Observed):
             continue
         seen = entry.event.observation
         if seen.screenshot is None and seen.outline_file is None:
             continue
-        told: dict[str, Any] = {"page": seen.url}
+        told = {"page": seen.url}
         if seen.status:
             told["status"] = seen.status
         if seen.screenshot is not None:
@@ -38,8 +44,8 @@ def evidence_of(entries: Sequence[Entry], folder: Path) -> dict[str, dict[str, A
             told["console"] = list(seen.console[-LAST_CONSOLE:])
         if seen.requests:
             told["requests"] = list(seen.requests[-LAST_REQUESTS:])
-        found[entry.event.step] = told
-    return found
+        seen_last[entry.event.step] = told
+    return found | seen_last
 
 
 def event_text(event: Event) -> str:

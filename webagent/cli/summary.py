@@ -40,6 +40,9 @@ def show_result(
     for step in result.steps.values():
         for line in _worth_saying(step, used=_used(state)):
             console.print(Text(f"  {line}"), soft_wrap=True)
+    if result.accepted:
+        told = one_line(", ".join(result.accepted), 200)
+        console.print(Text(f"Healed and kept in the recipe: {told}"), soft_wrap=True)
     for line in next_steps(result, held=held):
         console.print(Text(line), soft_wrap=True)
 
@@ -73,6 +76,9 @@ def next_steps(result: RunResult, *, held: bool = False) -> list[str]:
     lines = [f"Look at it: webagent show {result.run}"]
     if held:
         return [*lines, f"Park it: webagent stop {result.run}"]
+    if result.proposed:
+        told = one_line(", ".join(result.proposed), 200)
+        lines.append(f"See what was healed ({told}): webagent revisions {result.run}")
     for step in result.steps.values():
         if step.question is not None:
             lines.append(f"Answer it: {_answer(result.run, step.path, step.question)}")

@@ -112,10 +112,14 @@ def _proposed(state: RunState) -> tuple[str, ...]:
     if state.finished is None:
         return ()
     return tuple(
-        path
-        for path in state.originals
-        if path not in state.said
-        and any(state.nodes[n].state == "met" for n in (path, *state.items.get(path, ())))
+        step.path
+        for step in state.the_plan.steps
+        if step.path in state.originals
+        and step.path not in state.said
+        and any(
+            state.nodes[node].state == "met"
+            for node in (step.path, *state.items.get(step.path, ()))
+        )
     )
 
 
