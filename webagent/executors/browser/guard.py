@@ -94,11 +94,18 @@ class TabGuard:
             or policy.effect == "none"
         )
 
+    @property
+    def looks_only(self) -> bool:
+        """Whether the tab is a planner's second one, in which no write at all is anybody's own."""
+        return self.policy.effect == "none" and self.policy.in_action
+
     def effective(self) -> GuardPolicy:
         """The policy with what the tab itself knows."""
         update = {
             "in_action": self.policy.in_action or self.acting or self.acted,
-            "watch_all": self.policy.watch_all or self.secret or self.gate is not None,
+            "watch_all": (
+                self.policy.watch_all or self.looks_only or self.secret or self.gate is not None
+            ),
             "secret_shown": self.policy.secret_shown or self.secret,
         }
         return self.policy.model_copy(update=update)
@@ -256,7 +263,7 @@ class Guard:
             )
             tab.popups.discard(frame)
             tab.told(told)
-            if _is_fatal(request, rule, late=not tab.acting):
+            if _is_fatal(request, rule, late=not tab.acting, looks_only=tab.looks_only):
                 tab.fatal.append(told)
                 tab.refused.set()
         return False
@@ -347,11 +354,14 @@ def _place(request: Request) -> tuple[str, str, str]:
     return request.method, origin_of(request.url), urlsplit(request.url).path
 
 
-def _is_fatal(request: Request, rule: str, *, late: bool) -> bool:
+def _is_fatal(request: Request, rule: str, *, late: bool, looks_only: bool) -> bool:
     """Whether the action that caused this did not do what it was there for.
 
-    No page waits for what a late beacon comes to: keeping it back is enough.
+    No page waits for what a late beacon comes to: keeping it back is enough. So it is with all that
+    a page sends by itself where it is only looked at.
     """
     if late and request.kind == "ping":
         return False
-    return (request.kind == "document" and request.top) or "effect none" in rule
+    if request.kind == "document" and request.top:
+        return True
+    return "effect none" in rule and not looks_only
