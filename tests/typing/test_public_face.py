@@ -2,7 +2,21 @@
 
 from typing import assert_type
 
-from webagent import Plan, Recipe, RunResult, StepResult, check, load, resume, run, run_sync
+from webagent import (
+    Plan,
+    Recipe,
+    RevisionShown,
+    RunResult,
+    StepResult,
+    accept,
+    check,
+    load,
+    reject,
+    resume,
+    revisions,
+    run,
+    run_sync,
+)
 
 
 def use_of_the_face(path: str) -> None:
@@ -18,6 +32,14 @@ def use_of_the_face(path: str) -> None:
 async def use_of_the_async_face(path: str) -> None:
     assert_type(await run(path, until="choose"), RunResult)
     assert_type(await resume("last", recipe=path), RunResult)
+
+
+async def use_of_what_a_run_healed() -> None:
+    assert_type(await revisions("last"), tuple[RevisionShown, ...])
+    accepted = await accept("last", ["find"], recipe="shop.yaml")
+    assert_type(accepted.files, tuple[str, ...])
+    rejected = await reject("last")
+    assert_type(rejected.steps, tuple[str, ...])
 
 
 def test_the_types_are_shipped():

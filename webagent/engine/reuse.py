@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from webagent.core.action import Action
 from webagent.core.event import Entry, RunResumed, StepFinished, StepReopened, StepStarted
 from webagent.core.plan import Plan, PlanStep, SubPlan, template_of
 from webagent.engine.state import Node, RunState
@@ -33,7 +34,7 @@ def kept(state: RunState, plan: Plan) -> tuple[str, ...]:
         items = [state.nodes[path] for path in state.items.get(step.path, ())]
         if any(_spent(one) for one in (node, *items)) or (
             node.state in ("met", "skipped", "waiting")
-            and _same(old, plan, step)
+            and _same(old, plan, step, state.originals.get(step.path))
             and all(named in keep for named in _named(step))
         ):
             keep[step.path] = None
@@ -56,9 +57,15 @@ def _spent(node: Node) -> bool:
     return node.effect is not None and node.effect.phase in SPENT
 
 
-def _same(old: Plan, new: Plan, step: PlanStep) -> bool:
-    """Whether a step's text, and that of the inputs that it names, is the same in both plans."""
+def _same(old: Plan, new: Plan, step: PlanStep, original: tuple[Action, ...] | None = None) -> bool:
+    """Whether a step's text, and that of the inputs that it names, is the same in both plans.
+
+    A step that was revised counts as unchanged with the segment that the recipe had (``original``)
+    as well as with the new one, which was accepted.
+    """
     before = old.by_path[step.path]
+    if original is not None and step.segment == original:
+        before = before.model_copy(update={"segment": original})
     if before.model_dump(exclude=set(_DERIVED)) != step.model_dump(exclude=set(_DERIVED)):
         return False
     # The outermost inputs were bound when the run began; a sub-plan's follow from the text.

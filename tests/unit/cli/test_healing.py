@@ -149,6 +149,86 @@ def test_a_resumed_run_that_was_accepted_is_still_over(
     assert said.json["steps"]["put"]["executions"] == 1
 
 
+def test_a_healed_step_that_nobody_accepted_stays_met_when_another_is_edited(
+    webagent: Command, folder: Path, shop: list[ScriptedPlanner]
+):
+    webagent("run", "shop.yaml")
+    text = SHOP.replace("text: In", "text: Inside")
+    (folder / "shop.yaml").write_text(text, "utf-8")
+    said = webagent("resume", "last", "--recipe", "shop.yaml", "--json")
+    assert said.code == 0
+    assert said.json["steps"]["find"]["executions"] == 1
+    states = {one["step"]: one["state"] for one in webagent("revisions", "last", "--json").json}
+    assert states["find"] == "proposed"
+
+
+ORDER = """\
+webagent: 1
+id: order
+steps:
+  order:
+    do: submit
+    once: today          # not twice
+    segment:
+      - goto: http://shop.test/
+      - click: .terms
+      - commit: {click: button "Buy", request: "POST **/o"}   # spends money
+    expect: [{text: Thank you}]
+"""
+
+
+def test_an_accepted_order_is_the_same_effect(
+    webagent: Command,
+    folder: Path,
+    scripted: list[ScriptedSite],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    (folder / "order.yaml").write_text(ORDER, "utf-8")
+    healed = find_step(parse_recipe(ORDER.replace(".terms", ".agb")), "order")[1].segment
+    make = wiring.make_deps
+
+    async def made(*args: Any, **more: Any) -> Any:
+        from dataclasses import replace
+
+        deps = await make(*args, **more)
+        scripted[-1].faults = {"order": [Fault(at=1, failure=GONE)]}
+        return replace(deps, planner=ScriptedPlanner({"order": [healed]}, cannot=True))
+
+    monkeypatch.setattr(wiring, "make_deps", made)
+    assert webagent("run", "order.yaml").code == 0
+    assert webagent("accept", "last").code == 0
+    assert (folder / "order.yaml").read_text("utf-8") == ORDER.replace(".terms", ".agb")
+    again = webagent("run", "order.yaml", "--json").json
+    assert again["steps"]["order"]["already"]
+    (effect,) = webagent("effects", "--json").json
+    assert effect["key"] == "order/order/today"
+
+
+def test_a_step_of_a_used_recipe_is_accepted_into_its_own_file(
+    webagent: Command, folder: Path, shop: list[ScriptedPlanner], scripted: list[ScriptedSite]
+):
+    outer = "webagent: 1\nid: outer\nsteps:\n  all: {use: shop.yaml}\n"
+    (folder / "outer.yaml").write_text(outer, "utf-8")
+    make = wiring.make_deps
+
+    async def made(*args: Any, **more: Any) -> Any:
+        from dataclasses import replace
+
+        deps = await make(*args, **more)
+        scripted[-1].faults = {"all/find": [Fault(at=1, failure=GONE)]}
+        return replace(deps, planner=ScriptedPlanner({"all/find": [FOUND]}, cannot=True))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wiring, "make_deps", made)
+        assert webagent("run", "outer.yaml").code == 0
+    (shown,) = webagent("revisions", "last", "--json").json
+    assert (shown["step"], shown["file"]) == ("all/find", "shop.yaml")
+    assert webagent("accept", "last", "all/find", "--json").json["files"] == ["shop.yaml"]
+    assert (folder / "outer.yaml").read_text("utf-8") == outer
+    text = (folder / "shop.yaml").read_text("utf-8")
+    assert text == SHOP.replace('button "Search"', 'button "Go"')
+
+
 @pytest.mark.parametrize(
     "arguments, told",
     [
