@@ -17,7 +17,7 @@ WORKERS ?= 3
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: browser ## two local shops, one order, one kill, one resume
+demo: browser ## two local shops, one of them reorganised; one kill, one order
 	$(BIN)/webagent demo
 
 test: browser ## all tests

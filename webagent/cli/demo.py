@@ -23,7 +23,7 @@ def demo(
         Path | None, typer.Option(metavar="FILE", hidden=True, help="Save it as an SVG.")
     ] = None,
 ) -> None:
-    """Order once in two local shops, although the runner is killed as the order is sent."""
+    """Order once in two shops, though one is reorganised and the runner is killed."""
     from rich.console import Console
 
     from webagent.cli.demo_story import play

@@ -1,24 +1,22 @@
-"""The demo's story: two local shops, one order, a runner killed right after it was sent, a resume.
+"""The demo's story: two local shops, one of which is reorganised under way; one order, one kill.
 
-The shops live in this process, the runner in another, which is killed by SIGKILL from the shop's
-own hook: after the order is in its ledger and before its answer. What is shown is read from the
+The shops live in this process, the runner in another. One shop is reorganised in the moment in
+which the runner comes for the chosen product. The runner is killed by SIGKILL from the shop's own
+hook: after the order is in its ledger and before its answer. What is shown is read from the
 journal on disk, as anybody else could read it.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import logging
 import os
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -28,23 +26,22 @@ from rich.console import Console
 from rich.text import Text
 
 from webagent.cli import ending
-from webagent.cli.progress import Lines, LiveTree, Silent, tree
-from webagent.core.errors import StoreError, WebagentError
-from webagent.core.event import Entry, PlanRevised
+from webagent.cli.demo_runner import Player, Voice
+from webagent.cli.repairs import entered_once, repair_lines, repairs
+from webagent.core.errors import WebagentError
+from webagent.core.event import Entry
 from webagent.demo.ledger import Write
 from webagent.demo.serving import ShopServer
+from webagent.demo.shop_kinds import BIRCH
 from webagent.engine.reuse import executed_again
-from webagent.engine.state import RunState, advance
-from webagent.interface.records import opened
 from webagent.settings import Settings
 
+# The shop that has the cheaper offer, and the step that orders there.
+SHOP, SHOP_NAME, ORDER_STEP = "shop-b.test", BIRCH.name, "order_b"
 RECIPES = ("recipe.yaml", "sign_in_shop_a.yaml")
 PASSWORD = "alder-and-birch"  # of the demo's own shop, which lives as long as this command
 # Longer than the kill takes: the shop's answer must never reach the runner that dies.
 HELD_SECONDS = 2.0
-RUN_SECONDS = 80.0
-POLL_SECONDS = 0.08
-PARK_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -62,8 +59,14 @@ class Told:
 
     @property
     def exit_code(self) -> int:
-        """0 only when the errand is met, the kill took place and the ledger has one order."""
-        good = self.status == "met" and self.killed and self.orders == 1
+        """0 only when all of it took place: the repair of one step, the kill and one order."""
+        good = (
+            self.status == "met"
+            and self.killed
+            and self.orders == 1
+            and self.revised == (ORDER_STEP,)
+            and not self.reexecuted
+        )
         return 0 if good else ending.EXIT_FAILED
 
     def as_json(self) -> dict[str, Any]:
@@ -86,20 +89,22 @@ def play(settings: Settings, console: Console, *, as_json: bool, still: bool = F
     folder = Path(tempfile.mkdtemp(prefix="webagent-demo-"))
     recipe = _write_recipe(folder)
     apart = replace(settings, store=folder / "store", database=None)
-    say = _Voice(console, quiet=as_json)
-    with ShopServer() as shops:
+    say = Voice(console, quiet=as_json)
+    with ShopServer(cheaper=BIRCH.letter) as shops:
         env = {
             **settings.env,
             "WEBAGENT_HOSTS": shops.hosts,
             "WEBAGENT_STORE": str(apart.store),
             "SHOP_PASSWORD": PASSWORD,
         }
-        player = _Player(apart, env, say, console, moving=not (as_json or still))
+        player = Player(apart, env, say, console, moving=not (as_json or still))
         say(f"Two shops are open on this machine. The errand: {recipe}")
         killer = _Killer(shops)
-        first = player.run(["run", str(recipe)], killer.aim_at)
+        shops.set_fault(SHOP, "reorganise_at_product", True)
+        first = player.run(["run", str(recipe)], killer.aim_at, _Announced(shops, say))
         if not killer.done.is_set():
             raise _never_ordered(first)
+        say.show(*_repair_story(player.entries))
         say(
             f"SIGKILL for runner {killer.pid}: the shop has the order in its ledger, "
             "and nobody has seen its answer."
@@ -112,6 +117,7 @@ def play(settings: Settings, console: Console, *, as_json: bool, still: bool = F
         orders = shops.ledger.writes("order")
     told = _told(player, second, orders)
     say(f"Order number {told.order_number}. The shop's own ledger: {_orders(len(orders))}.")
+    say(f"Steps whose segment was made anew: {', '.join(told.revised) or 'none'}.")
     say(f"Validated steps that ran again: {', '.join(told.reexecuted) or 'none'}.")
     say(f"Look at it: WEBAGENT_STORE={shlex.quote(str(apart.store))} {_program()} show {told.run}")
     return told
@@ -137,19 +143,31 @@ def _orders(count: int) -> str:
     return {0: "no order", 1: "exactly one order"}.get(count, f"{count} orders")
 
 
-def _told(player: _Player, result: dict[str, Any], orders: Sequence[Write]) -> Told:
+def _told(player: Player, result: dict[str, Any], orders: Sequence[Write]) -> Told:
     steps: dict[str, Any] = result.get("steps", {})
     numbers = (step["outputs"].get("order_number") for step in steps.values())
     return Told(
         run=player.run_id,
         status=str(result.get("status", "failed")),
         steps={path: str(step["state"]) for path, step in steps.items()},
-        revised=tuple(e.event.step for e in player.entries if isinstance(e.event, PlanRevised)),
+        revised=tuple(repair.step for repair in repairs(player.entries)),
         reexecuted=executed_again(player.entries),
         orders=len(orders),
         order_number=next((str(number) for number in numbers if number is not None), None),
         killed=True,
     )
+
+
+def _repair_story(entries: Sequence[Entry]) -> list[Text]:
+    """What drifted, the one segment that was made anew and how, and what was left alone."""
+    lines: list[Text] = []
+    for repair in repairs(entries):
+        lines += [Text(f"{repair.step} met a shop that it did not know:", style="bold")]
+        lines += repair_lines(repair)
+    others = [step for step in entered_once(entries) if step != ORDER_STEP]
+    if lines:
+        lines.append(Text(f"Entered once, and left as they were: {', '.join(others)}.", "bold"))
+    return lines
 
 
 def _never_ordered(result: dict[str, Any]) -> WebagentError:
@@ -165,17 +183,21 @@ def _told_error(result: dict[str, Any]) -> WebagentError:
     return WebagentError(str(error.get("message")), hint=str(error.get("hint", "")))
 
 
-class _Voice:
-    """Tells the story, unless a program listens."""
+class _Announced:
+    """Says that the shop was reorganised, once, when it was."""
 
-    def __init__(self, console: Console, *, quiet: bool) -> None:
-        self._console = console
-        self.quiet = quiet
+    def __init__(self, shops: ShopServer, say: Voice) -> None:
+        self._shops = shops
+        self._say = say
+        self._said = False
 
-    def __call__(self, *lines: str) -> None:
-        if not self.quiet:
-            for line in lines:
-                self._console.print(Text(line, style="bold"), soft_wrap=True)
+    def __call__(self) -> None:
+        if not self._said and self._shops.site(SHOP).switches.markup == "reorganised":
+            self._said = True
+            self._say(
+                f"{SHOP_NAME} is reorganised this moment: other addresses, menus and classes,",
+                '"Checkout" is now "To the till", and the address is asked on a further page.',
+            )
 
 
 class _Killer:
@@ -207,89 +229,3 @@ class _Killer:
         if write.kind == "order" and self.pid and not self.done.is_set():
             os.kill(self.pid, signal.SIGKILL)
             self.done.set()
-
-
-def _leave(process: subprocess.Popen[bytes]) -> None:
-    """See that a runner has ended: by itself, else by parking it, else by force."""
-    process.terminate()
-    try:
-        process.wait(PARK_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-class _Player:
-    """Starts runners as processes of their own and shows their journal as it grows."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        env: dict[str, str],
-        say: _Voice,
-        console: Console,
-        *,
-        moving: bool,
-    ) -> None:
-        self._settings = settings
-        self._env = env
-        self._say = say
-        self._console = console
-        self._moving = moving
-        self.run_id = ""
-        self.entries: list[Entry] = []
-        self._state: RunState | None = None
-        self._latest = LiveTree(console)  # knows which action is under way, shown or not
-
-    def run(self, command: list[str], aim: Callable[[int], None] | None = None) -> dict[str, Any]:
-        """One runner from its start to its end; the JSON that it printed, {} if it was killed.
-
-        Raises:
-            StoreError: it did not end in time.
-        """
-        self._say(f"$ webagent {shlex.join(command)}")
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "webagent", *command, "--json"],
-                env=self._env, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C here ends the demo, which ends the runner
-            )  # fmt: skip
-            try:
-                if aim is not None:
-                    aim(process.pid)
-                asyncio.run(self._follow(process))
-            finally:
-                _leave(process)
-            out.seek(0)
-            said = out.read()
-        if self._state is not None and self._console.is_terminal and not self._say.quiet:
-            self._console.print(tree(self._state, self._latest.acting, self._console))
-        return json.loads(said) if said.strip() else {}
-
-    async def _follow(self, process: subprocess.Popen[bytes]) -> None:
-        """Show the journal until the process has ended."""
-        shown = Silent()
-        if self._moving:
-            live = self._console.is_terminal
-            shown = self._latest if live else Lines(self._console)
-        state = self._state or RunState()
-        loop = asyncio.get_running_loop()
-        until = loop.time() + RUN_SECONDS
-        async with opened(self._settings) as store:
-            with shown:
-                ended = False
-                while not ended:
-                    ended = process.poll() is not None
-                    if not self.run_id and (runs := await store.runs(limit=1)):
-                        self.run_id = runs[0].run
-                    if self.run_id:
-                        for entry in await store.entries(self.run_id, len(self.entries)):
-                            self.entries.append(entry)
-                            state = advance(state, entry)
-                            self._latest(state, entry)
-                            if shown is not self._latest:
-                                shown(state, entry)
-                    if loop.time() > until:
-                        raise StoreError(f"The runner did not end within {RUN_SECONDS:.0f} s.")
-                    await asyncio.sleep(POLL_SECONDS)
-        self._state = state

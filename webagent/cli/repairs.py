@@ -93,8 +93,7 @@ def repair_lines(repair: Repair) -> list[Text]:
 
 
 def _found(judged: ev.Judged | None, segment: tuple[Action, ...], revision: Revision) -> str:
-    index = judged.failed_index if judged is not None else None
-    failed = revision.first_wrong if index is None else index
+    failed = revision.first_wrong
     at = f" at {action_text(segment[failed])}" if 0 <= failed < len(segment) else ""
     reason = judged.reason if judged is not None else revision.reason
     return one_line(f"{revision.cause}{at}: {reason}", 200)

@@ -27,7 +27,7 @@ steps:
 """
 ANEW = (
     RECIPE.replace("/basket", "/bag")
-    .replace('"Checkout"', '"Go to till"')
+    .replace('"Checkout"', '"To the till"')
     .replace("      - read", '      - click: button "Next"\n      - read')
 )
 
@@ -83,14 +83,14 @@ def test_two_revisions_of_a_step_are_one_repair_of_its_segment(tmp_path: Path):
         "- goto http://shop.test/basket",
         "+ goto http://shop.test/bag",
         '- click link "Checkout"',
-        '+ click link "Go to till"',
+        '+ click link "To the till"',
         '+ click button "Next"',
         "  read total",
     ]
     assert entered_once(entries) == ("account",)
     told = "\n".join(line.plain for line in repair_lines(repair))
     assert "by the local planner, without a model" in told
-    assert '+ click link "Go to till"' in told
+    assert '+ click link "To the till"' in told
 
 
 def test_a_run_in_which_nothing_was_revised_has_no_repair(tmp_path: Path):
