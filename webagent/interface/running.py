@@ -180,7 +180,8 @@ async def go_on(
 
 def _with_sidecar(deps: Deps, recipe_file: str, plan: Plan) -> Deps:
     """The ports with what lies beside the recipe. Raises BadInput when that is broken."""
-    return replace(deps, sidecar=wiring.load_sidecar(recipe_file, plan.recipe_id))
+    beside = wiring.load_sidecar(recipe_file, plan.recipe_id)
+    return replace(deps, sidecar=(*deps.sidecar, *beside))
 
 
 async def _kept(deps: Deps, result: RunResult) -> RunResult:
