@@ -172,6 +172,33 @@ async def test_what_lies_over_the_page_is_told(rig: Rig, pages: PageServer, laye
         assert one(seen, name="go 3").row != seen.overlay
 
 
+async def test_a_banner_in_a_frame_has_its_controls(rig: Rig, pages: PageServer) -> None:
+    pages.pages["/ask"] = html("Cookies? <button>Accept</button>")
+    seen = await surveyed(
+        rig,
+        pages,
+        "<p>text</p><button>Own</button><iframe src=http://inner.test/ask "
+        "style='position:fixed;bottom:0;left:0;width:100%;height:120px'></iframe>",
+    )
+    over = one(seen, ref=seen.overlay)
+    assert (over.tag, over.href) == ("iframe", "http://inner.test/ask")
+    assert one(seen, name="Accept").row == seen.overlay
+    assert one(seen, name="Own").row == 0
+
+
+async def test_what_explains_an_element_is_near_it(rig: Rig, pages: PageServer) -> None:
+    seen = await surveyed(
+        rig,
+        pages,
+        "<h1>Top</h1><p>Before it</p><h2>Part</h2><table><tr><th>One<th>Two<tr><td>a<td>b</table>"
+        "<div>C</div><a href=/x>Lamp</a><section><header><h3>Own</h3></header><input name=q>"
+        "</section><div>Have a coupon? <button>Use it</button></div>",
+    )
+    near = {e.name or e.text: e.near for e in seen.elements if e.tag not in ("tr", "table")}
+    assert (near["Part"], near["Two"], near["b"]) == ("Top", "Part", "Two")
+    assert (near["Lamp"], near["q"], near["Use it"]) == ("Part", "Own", "Have a coupon?")
+
+
 async def test_a_page_within_a_fixed_frame_is_not_an_overlay(rig: Rig, pages: PageServer) -> None:
     shell = "<div style='position:fixed;inset:0;overflow:auto'><h1>App</h1><a href=/x>In</a></div>"
     assert (await surveyed(rig, pages, shell)).overlay == 0

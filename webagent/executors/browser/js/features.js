@@ -115,15 +115,16 @@ const headed = (e) => {
   }
   return root.host ? headed(root.host) : '';
 };
+const APART = /^(hr|table|ul|ol|dl|form|section|article|nav|header|footer|aside|main|fieldset)$/;
 const before = (e) => {
   for (let n = e, level = 0; n && n !== document.body && level < 3; n = n.parentElement, level++) {
     for (let p = n.previousSibling, tries = 0; p && tries < 6; p = p.previousSibling, tries++) {
       if (p.nodeType === 3 && p.data.trim()) return cut(p.data);
       if (p.nodeType !== 1 || /^(br|script|style|template)$/.test(p.localName)) continue;
-      if (p.localName === 'hr' || p.matches(CONTROLS) || p.querySelector(CONTROLS)) return '';
-      if (looks(p) === looks(n) && (repeats(n) || n.firstElementChild)) return '';
+      if (APART.test(p.localName) || p.matches(CONTROLS) || p.querySelector(CONTROLS)) return '';
+      if (looks(p) === looks(n) && (repeats(n) || n.firstElementChild || /^t[dh]$/.test(n.localName))) return '';
       const text = spelt(p);
-      if (text) return text.length <= 120 ? text : '';
+      if (text.length > 1) return text.length <= 120 ? text : '';
     }
     if (/^(li|tr|td|th|form|section|article|main|fieldset|table|ul|ol|nav|dialog|label|a|button)$/.test(n.localName)) break;
   }
@@ -139,11 +140,11 @@ const explained = (e, label, name) => {
     const top = table.rows[0].cells[cell.cellIndex];
     const column = top && top !== cell && !top.contains(e) && top.localName === 'th' ? spelt(top) : '';
     const first = [...row.cells].find((c) => c.localName === 'th') || row.cells[0];
-    const lead = first !== cell ? spelt(first) : '';
+    const lead = first !== cell && cell.localName !== 'th' ? spelt(first) : '';
     const told = e.matches(CONTROLS) ? lead || column : column || lead;
     if (told) return told;
   }
-  const text = before(e);
+  const text = e.matches(HEADS) ? '' : before(e);
   return text && text !== label && text !== name ? text : headed(e);
 };
 

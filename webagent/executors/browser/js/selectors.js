@@ -59,5 +59,10 @@ const selector = (e) => {
     const below = [...classed(e), tag].map((q) => anchor(n) + ' ' + q).find(one);
     if (below) return lead + below;
   }
-  return lead + path(e);
+  const whole = path(e), steps = whole.split(' > ');
+  for (let last = 2; last < Math.min(5, steps.length); last++) {
+    const end = steps.slice(-last).join(' > ');
+    if (one(end)) return lead + end;
+  }
+  return lead + whole;
 };

@@ -17,7 +17,10 @@ const rank = (e) => {
   if (e.matches(HEADS + ',legend,caption,table,th') || (e.localName === 'img' && e.alt)) return shown(e) ? 1 : -1;
   if (repeats(e)) return shown(e) ? 2 : -1;
   if (e.matches('td,dt,dd')) return shown(e) ? 3 : -1;
-  if (e.localName === 'label' || !texts(e) || e.textContent.length > LONG) return -1;
+  // A value in parts (a sign, an amount, hundredths) is one text.
+  const parts = e.childElementCount, whole = parts > 1 && parts < 6 ? fold(e.textContent) : '';
+  const inParts = whole && whole.length <= 40 && !texts(e) && !e.querySelector(CONTROLS);
+  if (e.localName === 'label' || (!texts(e) && !inParts) || e.textContent.length > LONG) return -1;
   const link = e.closest('a[href],button,summary,label,[role=button]');
   if (link && (link.localName !== 'a' || fold(link.textContent) === fold(e.textContent))) return -1;
   return shown(e) ? 3 : -1;
