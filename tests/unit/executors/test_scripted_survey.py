@@ -16,9 +16,7 @@ async def said() -> None:
 
 
 async def test_a_scripted_page_shows_what_its_script_says() -> None:
-    plan = Plan(
-        recipe_id="r", steps=(PlanStep(path="a", do="look"), PlanStep(path="b", do="go on"))
-    )
+    plan = Plan(recipe_id="r", steps=(PlanStep(path="a", do="read"), PlanStep(path="b", do="read")))
     shown = Survey(url=URL, status=200, elements=(Element(ref=1, tag="button", name="Buy"),))
     executor = ScriptedExecutor(ScriptedSite(plan, surveys={"a": shown}))
     tab = await executor.open_tab("a", GuardPolicy(origins=(URL,)))
