@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import OpenTab
-from tests.browser.pages import PageServer, html
+from tests.browser.pages import Answer, PageServer, html
 from tests.browser.rig import KnownSecrets, Rig, fill, policy
 from webagent.core.action import Goto
 from webagent.core.sighting import Element, Survey
@@ -254,3 +254,17 @@ async def test_a_lost_page_gives_an_empty_survey(open_tab: OpenTab, pages: PageS
     await rig.goto(URL)
     await rig.tab.pages[0].close()
     assert await rig.tab.survey() == Survey(url="")
+
+
+async def test_a_sitemap_gives_its_addresses_whole(rig: Rig, pages: PageServer) -> None:
+    wanted = [f"{URL}p/{i}?and={'x' * i}" for i in range(0, 400, 100)]
+    locs = "".join(f"<url><loc>{url}</loc><lastmod>2026-01-01</lastmod></url>" for url in wanted)
+    space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    pages.pages["/sitemap.xml"] = Answer(
+        f'<?xml version="1.0"?><urlset xmlns="{space}">{locs}</urlset>',
+        headers={"Content-Type": "application/xml"},
+    )
+    await rig.goto(f"{URL}sitemap.xml")
+    seen = await rig.tab.survey()
+    assert [e.href for e in seen.elements] == wanted
+    assert seen.status == 200
