@@ -5,7 +5,7 @@ changed in one way, and the errand is done again in the same store, with other i
 runner, store, browser, pages over HTTP, the sites' own ledger. Made: the sites and the changes.
 
 Beside the runner with its local planner stand, on the same cases: the same runner without a planner
-(a failing step fails); a blind retry (a planner that gives the same segment again, twice); and a
+(a failing step fails); a blind retry (a planner that gives the same segment again); and a
 restart (the whole errand from its beginning, once more, without a planner).
 """
 
@@ -69,40 +69,26 @@ async def _measure(errand: str, ids: frozenset[str], ways: tuple[str, ...]) -> l
         for case in CASES:
             if case.id not in ids or case.errand != errand:
                 continue
+            seen: dict[str, list[Seen]] = {}
             for way in ways:
                 if way == OURS or case.end in ("healed", "refused"):
-                    rows.append(_row(case, way, await _way(drift, case, way), control))
+                    seen[way] = await _way(drift, case, way, seen)
+                    rows.append(_row(case, way, seen[way], control))
     return rows
 
 
-async def _way(drift: Drift, case: Case, way: str) -> list[Seen]:
-    """The runs of a case in one way: one, or the one begun again."""
+async def _way(drift: Drift, case: Case, way: str, seen: dict[str, list[Seen]]) -> list[Seen]:
+    """The runs of a case in one way: one, or the one begun again. A restart's first is no other."""
     match way:
         case "local planner":
             return [await drift.meet(case)]
-        case "no recovery":
-            return [await drift.meet(case, None)]
         case "blind retry":
-            paths = [*_paths(case)]
-            blind = ScriptedPlanner(
-                {p: [lambda brief: brief.step.segment or ()] * 2 for p in paths}
-            )
-            return [await drift.meet(case, blind)]
+            return [await drift.meet(case, ScriptedPlanner())]
+        case "restart":
+            (first,) = seen[NONE]
+            return [first] if first.result.exit_code == 0 else [first, await drift.meet(case, None)]
         case _:
-            first = await drift.meet(case, None)
-            if first.result.exit_code == 0:
-                return [first]
-            return [first, await drift.meet(case, None)]
-
-
-def _paths(case: Case) -> list[str]:
-    """Every step (and item) that a planner may be asked for."""
-    plan_steps = ("account/sign_in", "bank/sign_in", "sign_in", "search_a", "search_b", "order_a",
-                  "lots", "rates", "prices", "clock", "find", "documents", "download", "person",
-                  "address", "options", "confirm", "register", "add",
-                  "add[rosa@example.org]", "add[otto@example.org]")  # fmt: skip
-    del case
-    return list(plan_steps)
+            return [await drift.meet(case, None)]
 
 
 def _row(case: Case, way: str, seen: list[Seen], control: Seen) -> Row:
