@@ -23,7 +23,7 @@ CAP = 1_500
 # Of those, for the documents in frames.
 FRAMES_CAP = 300
 FRAMES = 20
-ANSWER_SECONDS = 5.0
+ANSWER_SECONDS = 10.0
 TEXT_LENGTH = 120
 LONGER = {"href": 2_000, "css": 2_000}
 

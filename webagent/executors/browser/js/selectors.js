@@ -38,6 +38,9 @@ const path = remembered((e) => {
   if (e.parentElement) return path(e.parentElement) + ' > ' + step(e);
   return e.getRootNode().host ? '> ' + step(e) : CSS.escape(e.localName);
 });
+// To shorten a path costs a look at all elements each time: on large pages few are shortened.
+const size = document.getElementsByTagName('*').length;
+let effort = 1e6;
 const selector = (e) => {
   const root = e.getRootNode(), lead = root.host ? selector(root.host) + ' ' : '';
   if (anchor(e)) return lead + anchor(e);
@@ -60,7 +63,8 @@ const selector = (e) => {
     if (below) return lead + below;
   }
   const whole = path(e), steps = whole.split(' > ');
-  for (let last = 2; last < Math.min(5, steps.length); last++) {
+  for (let last = 2; last < Math.min(5, steps.length) && effort > 0; last++) {
+    effort -= size;
     const end = steps.slice(-last).join(' > ');
     if (one(end)) return lead + end;
   }
