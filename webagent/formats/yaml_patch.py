@@ -20,7 +20,7 @@ from webagent.formats.yaml_spans import (
     newline,
     only_comment,
 )
-from webagent.formats.yaml_text import WIDTH, scalar, written, written_block
+from webagent.formats.yaml_text import WIDTH, scalar, written, written_block, written_pair
 
 Edit: TypeAlias = tuple[int, int, str]
 
@@ -57,6 +57,8 @@ def patch(text: str, span: Span, old: Any, new: Any) -> list[Edit]:
                 for name in [str(key.value)]
                 for edit in _patch_value(text, key, value, old[name], new[name])
             ]
+        if names == list(old) and (more := _pairs_changed(text, span, old, new)) is not None:
+            return more
     lists = isinstance(old, list) and isinstance(new, list) and span.kind == "list"
     if lists and new and len(span.items) == len(old):
         return patch_list(text, span, old, new)
@@ -70,6 +72,39 @@ def _same(one: Any, other: Any) -> bool:
 def _aligned(old: dict[str, Any], new: dict[str, Any]) -> bool:
     """Whether keys that both have stand at one place, so that the others were renamed."""
     return all(a == b or (a not in new and b not in old) for a, b in zip(old, new, strict=True))
+
+
+def _pairs_changed(
+    text: str, span: Span, old: dict[str, Any], new: dict[str, Any]
+) -> list[Edit] | None:
+    """Pairs put into or taken out of a block mapping, each in lines of its own; None: not so."""
+    kept = [name for name in new if name in old]
+    if span.flow or not kept or kept != [name for name in old if name in new]:
+        return None
+    if next(iter(new)) not in old:
+        return None  # nothing stands there to put it behind
+    edits: list[Edit] = []
+    indent = column(text, span.pairs[0][0].start)
+    pairs = {str(key.value): (key, value) for key, value in span.pairs}
+    for name, (key, value) in pairs.items():
+        if name in new:
+            edits += _patch_value(text, key, value, old[name], new[name])
+            continue
+        begin, end = line_start(text, key.start), line_end(text, max(key.end, value.end))
+        if text[begin : key.start].strip() or not only_comment(text, value.end, end):
+            return None
+        edits.append((*_with_line_end(text, begin, end), ""))
+    behind = ""
+    added: dict[str, list[str]] = {}
+    for name, given in new.items():
+        if name in old:
+            behind = name
+        else:
+            added.setdefault(behind, []).append(written_pair(name, given, indent))
+    for name, told in added.items():
+        at = line_end(text, max(part.end for part in pairs[name]))
+        edits.append((at, at, "".join("\n" + " " * indent + line for line in told)))
+    return edits
 
 
 def _patch_value(text: str, key: Span, value: Span, old: Any, new: Any) -> list[Edit]:

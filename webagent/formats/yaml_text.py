@@ -83,13 +83,14 @@ def written_block(data: Any, indent: int) -> str:
     """
     pad = "\n" + " " * indent
     if isinstance(data, dict) and data:
-        return pad.join(_pair(key, value, indent) for key, value in data.items())
+        return pad.join(written_pair(key, value, indent) for key, value in data.items())
     if isinstance(data, list | tuple) and data:
         return pad.join(f"- {written_block(item, indent + 2)}" for item in data)
     return written(data)
 
 
-def _pair(key: str, value: Any, indent: int) -> str:
+def written_pair(key: str, value: Any, indent: int) -> str:
+    """One pair of a block mapping at this column."""
     head = f"{scalar(key)}:"
     if value is None:
         return head

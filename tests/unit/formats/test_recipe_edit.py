@@ -194,6 +194,14 @@ CASES = {
         ["-      - click:", "-          role: button", "-          name: Go",
          '+      - click: button "Search"'],
     ),
+    "an entry less and one more": (
+        HEAD + "steps:\n  s:\n    do: open\n    segment:\n      - fill:\n"
+        "          .a: 1    # a\n          # b comes second\n          .b: 2    # b\n"
+        "          .c: 3    # c\n      - click: .go   # go\n    expect: [{text: A}]\n",
+        "[{fill: {.a: 1, .c: 4, .d: 5}}, {click: .go, within: .x}]",
+        ["-          .b: 2    # b", "-          .c: 3    # c", "+          .c: 4    # c",
+         "+          .d: 5", "+        within: .x"],
+    ),
     "a commit with its request": (
         HEAD + "steps:\n  s:\n    do: submit\n    once: k\n    segment:\n      - goto: http://x/\n"
         "      - commit:\n          click: button \"Buy\"         # once\n"
@@ -407,7 +415,8 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path):
 FLOW = [
     "{goto: 'http://x/'}", "{goto: http://y/}", "back", "{click: .a}", '{click: button "Go"}',
     "{click: {role: link, name: A, nth: 1}, timeout: 3s}", "{fill: {.a: 1, .b: '{{ query }}'}}",
-    "{fill: {.c: 1, .b: '{{ query }}'}}", "{read: {x: h1}}", "{wait: .a, within: .b}",
+    "{fill: {.c: 1, .b: '{{ query }}'}}", "{fill: {.b: '{{ query }}', .d: 2}}", "{fill: {.a: 1}}",
+    "{click: .a, optional: true}", "{read: {x: h1}}", "{wait: .a, within: .b}",
     "{read: {x: h1, y: {each: li, fields: {n: {css: b, type: number}}}}}", "{press: Enter}",
 ]  # fmt: skip
 # As they stand behind a dash in the first column.
@@ -416,6 +425,8 @@ BLOCK = [
     'click: button "Go"  # 3',
     "# 4\n  click:\n      role: link  # 5\n      name: A\n      nth: 1\n  timeout: 3s  # 6",
     "fill:\n    .a: 1\n    # 7\n    .b: '{{ query }}'", "fill: {.c: 1, .b: '{{ query }}'}",
+    "fill:\n    .b: '{{ query }}'\n    .d: 2   # d", "fill:\n    .a: 1",
+    "click: .a   # 12\n  optional: true  # 13",
     "read:\n    x: h1   # 8", "wait: .a\n  within: .b  # 9",
     "read:\n    x: h1\n    y:\n      each: li  # 10\n      fields:\n"
     "        n: {css: b, type: number}  # 11", "press: >-\n    Enter",
