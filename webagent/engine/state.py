@@ -144,6 +144,12 @@ class RunState:
         return self.nodes[path]
 
     @property
+    def over(self) -> bool:
+        """Whether it came to its end, or as far as it was to come."""
+        until = self.parked is not None and self.parked.cause == "until"
+        return self.finished is not None or until
+
+    @property
     def the_plan(self) -> Plan:
         """The plan; every state after PlanMade has one."""
         if self.plan is None:

@@ -84,7 +84,8 @@ def _parsed(file: str, read: ReadFile) -> Recipe:
     try:
         return parse_recipe(read(file), file, read)
     except UnreadableError as error:
-        raise BadInput(f"{file}: {error.what}.", hint=error.hint) from None
+        hint = error.hint or "Moved? Name it: webagent accept RUN --recipe FILE"
+        raise BadInput(f"{file}: {error.what}.", hint=hint) from None
     except RecipeInvalid as error:
         raise BadInput(
             f"{file} is not right any more: {error.problems[0]}", hint=f"webagent check {file}"

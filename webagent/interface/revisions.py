@@ -217,7 +217,7 @@ async def _at_the_end(run: str, store: Where | None) -> AsyncIterator[_End]:
                     f"Run {run} revised nothing: there is no proposal in it.",
                     hint=f"See how it went: webagent show {run}",
                 )
-            if end.state.finished is None:
+            if not end.state.over:
                 raise BadInput(
                     f"Run {run} is not over: what it revised may still change.",
                     hint=f"Go on with it first: webagent resume {run}",

@@ -109,7 +109,7 @@ def result_of(state: RunState, *, held: bool = False) -> RunResult:
 
 def _proposed(state: RunState) -> tuple[str, ...]:
     """Steps that were met with a segment which is not the recipe's, once the run is over."""
-    if state.finished is None:
+    if not state.over:
         return ()
     return tuple(
         step.path

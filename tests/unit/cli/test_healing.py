@@ -124,6 +124,38 @@ def test_accept_writes_the_recipe_and_nothing_else_of_it(
     assert "RevisionAccepted" in webagent("show", "last", "--step", "find").out
 
 
+def test_show_has_the_picture_of_the_failure_and_not_of_the_healed_page(
+    webagent: Command, shop: list[ScriptedPlanner]
+):
+    webagent("run", "shop.yaml")
+    evidence = webagent("show", "last", "--json").json["evidence"]
+    assert Path(evidence["find"]["screenshot"]).name == "find-1"
+
+
+def test_a_run_that_came_as_far_as_it_was_to_come_can_be_accepted(
+    webagent: Command, folder: Path, shop: list[ScriptedPlanner]
+):
+    said = webagent("run", "shop.yaml", "--until", "find")
+    assert said.code == 0
+    assert "See what was healed (find)" in said.out
+    assert webagent("accept", "last").code == 0
+    assert 'button "Go"' in (folder / "shop.yaml").read_text("utf-8")
+
+
+def test_a_run_that_is_not_over_cannot_be_accepted(
+    webagent: Command, folder: Path, shop: list[ScriptedPlanner]
+):
+    asks = SHOP + "  ask: {do: ask, needs: put, question: Well}\n"
+    (folder / "shop.yaml").write_text(asks, "utf-8")
+    assert webagent("run", "shop.yaml").code == 3
+    assert [one["step"] for one in webagent("revisions", "last", "--json").json] == ["find", "put"]
+    for command in ("accept", "reject"):
+        said = webagent(command, "last")
+        assert said.code == 2
+        assert "is not over" in said.err
+        assert "webagent resume" in said.err
+
+
 def test_one_step_is_accepted_and_another_rejected(
     webagent: Command, folder: Path, shop: list[ScriptedPlanner]
 ):
