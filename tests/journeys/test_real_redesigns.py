@@ -70,6 +70,7 @@ class Case:
 @pytest.mark.parametrize(
     "case",
     [
+        Case("oscar_2_by_names", "oscar-2", "oscar-4", frozenset({"search", "order"})),
         Case("oscar_3_by_classes", "oscar-3", "oscar-4"),
         Case("order_in_oscar", "oscar-3", "oscar-4"),
     ],

@@ -311,6 +311,16 @@ def outputs_of(segment: tuple[Any, ...]) -> dict[str, ReadSpec | None]:
     return made
 
 
+def reads_pages(segment: tuple[Any, ...]) -> bool:
+    """Whether one of these actions reads a list that goes on over several pages."""
+    return any(
+        getattr(spec, "pages", None) is not None
+        for action in segment
+        if action.verb == "read"
+        for spec in action.outputs.values()
+    )
+
+
 def targets_of(action: Any) -> tuple[Target, ...]:
     """Every target that an action looks for, in the order of its fields.
 

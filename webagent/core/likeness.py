@@ -30,6 +30,7 @@ ENOUGH = 0.58
 MARGIN = 0.08
 # A name that says the same leaves little doubt: then less of the rest has to agree.
 SAME_NAME = 0.8
+OTHERWISE = 0.2
 
 _WEIGHTS = {
     "name": 5.0, "label": 2.0, "placeholder": 1.0, "text": 1.5, "id": 2.0, "test": 3.0,
@@ -54,11 +55,13 @@ class Wanted:
 
     ``must_say``: today's values that the candidate has to show (in name, text, href or what stands
     before it). ``commits``: the action is the commit, so that its name may be committing.
+    ``submits``: it sent a form, which a link to another page does not do.
     """
 
     element: Element
     must_say: tuple[str, ...] = ()
     commits: bool = False
+    submits: bool = False
     roles: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -80,7 +83,10 @@ def texts(one: str, other: str) -> float:
     letters = SequenceMatcher(None, a, b, autojunk=False).ratio()
     words = " ".join(sorted(a.split())), " ".join(sorted(b.split()))
     letters = max(letters, 0.95 * SequenceMatcher(None, *words, autojunk=False).ratio())
-    return max(0.0, 2 * letters - 1, alike(one, other))
+    found = max(0.0, 2 * letters - 1, alike(one, other))
+    said, others = concepts(one), concepts(other)
+    # "Sign in" and "Sign up" share their letters and mean two things.
+    return min(found, OTHERWISE) if said and others and not said & others else found
 
 
 def likeness(wanted: Element, seen: Element) -> tuple[float, tuple[str, ...]]:
@@ -246,12 +252,24 @@ def candidates(wanted: Wanted, elements: Iterable[Element]) -> list[Match]:
             continue
         if wanted.roles and element.role not in wanted.roles:
             continue
+        if _does_otherwise(wanted, element):
+            continue
         if not wanted.commits and _commits_more(wanted.element, element):
             continue
         score, agreed = likeness(wanted.element, element)
         if score > 0:
             found.append(Match(element, score, agreed=agreed))
     return sorted(found, key=lambda match: -match.score)
+
+
+def _does_otherwise(wanted: Wanted, seen: Element) -> bool:
+    """Whether a candidate leads away where the wanted one sent a form, or the other way round."""
+    if wanted.submits and seen.role == "link" and seen.tag == "a":
+        target = seen.href.split("#", 1)
+        return bool(target[0]) and len(target) == 1 and target[0].startswith("http")
+    if wanted.element.role == "link" and not wanted.submits:
+        return seen.submits and seen.method.upper() == "POST"
+    return False
 
 
 def _commits_more(wanted: Element, seen: Element) -> bool:

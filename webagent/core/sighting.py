@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import quote, quote_plus
 
 from webagent.core.base import Frozen, Json
 
@@ -125,18 +126,41 @@ def filled(text: str, values: Mapping[str, Json]) -> str:
     return _HOLE.sub(lambda found: known.get(found[1], found[0]), text)
 
 
+def holed_url(url: str, values: Mapping[str, Json]) -> str:
+    """An address without today's values, however they are written in it."""
+    for name, value in sorted(leaves(values), key=lambda pair: -len(pair[1])):
+        if value.startswith(("http://", "https://")):
+            continue
+        for written in dict.fromkeys((quote_plus(value), quote(value, safe=""), quote(value))):
+            if written and "⟦" not in written:
+                url = "".join(
+                    piece if piece.startswith("⟦") else piece.replace(written, f"⟦{name}⟧")
+                    for piece in re.split(r"(⟦[^⟧]*⟧)", url)
+                )
+    return url
+
+
+def filled_url(url: str, values: Mapping[str, Json]) -> str:
+    """An address with today's values in its holes."""
+    known = dict(leaves(values))
+    return _HOLE.sub(
+        lambda found: quote_plus(known[found[1]]) if found[1] in known else found[0], url
+    )
+
+
 def has_hole(text: str) -> bool:
     """Whether a text carries a value of its day."""
     return _HOLE.search(text) is not None
 
 
-_TEXTS = ("name", "text", "label", "near", "href")
+_TEXTS = ("name", "text", "label", "near")
 
 
 def with_holes(element: Element, values: Mapping[str, Json]) -> Element:
     """An element as it is kept: without the values of its day and its place in a survey."""
     update: dict[str, object] = {f: holed(getattr(element, f), values) for f in _TEXTS}
     update["container"] = tuple(holed(c, values) for c in element.container)
+    update["href"] = holed_url(element.href, values)
     return element.model_copy(update={**update, "ref": 0, "row": 0, "form": 0})
 
 
@@ -144,4 +168,5 @@ def with_values(element: Element, values: Mapping[str, Json]) -> Element:
     """A kept element as it should look today."""
     update: dict[str, object] = {f: filled(getattr(element, f), values) for f in _TEXTS}
     update["container"] = tuple(filled(c, values) for c in element.container)
+    update["href"] = filled_url(element.href, values)
     return element.model_copy(update=update)

@@ -70,6 +70,8 @@ book: book, reserve, reservation, booking, buchen, reserver, reservar
 apply: apply, application, request, antrag, beantragen
 """  # noqa: E501 - one concept a line reads best
 
+# What leads to a thing is called after the thing: "View basket", "Proceed to checkout".
+_WEAK = frozenset({"=next", "go", "view", "show", "open", "see", "visit"})
 _COMMITTING = frozenset(
     {"order", "pay", "confirm", "delete", "submit", "cancel", "save", "register", "book", "apply",
      "signout"}
@@ -138,7 +140,7 @@ def concepts(text: str) -> frozenset[str]:
 
 def alike(one: str, other: str) -> float:
     """How far two names mean the same, from 0 to 1: shared meanings over all of them."""
-    a, b = meanings(one), meanings(other)
+    a, b = (m - _WEAK or m for m in (meanings(one), meanings(other)))
     if not a or not b:
         return 0.0
     return len(a & b) / len(a | b)

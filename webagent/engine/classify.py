@@ -64,8 +64,12 @@ def classify(
     failure: Failure | None = None,
     failed_index: int | None = None,
     verdicts: tuple[Verdict, ...] = (),
+    signs_in: bool = True,
 ) -> Told:
     """The drift of a step that is not met, and why.
+
+    ``signs_in``: whether the step works under a session that could be renewed. Where it does not, a
+    page with a password field is one that offers to sign in, not one that asks for it.
 
     What the site says about itself (gone, blocked, down, signed out) explains more than what was
     therefore not found, so it is asked first.
@@ -75,7 +79,8 @@ def classify(
     if failure is not None and failure.kind in ("refused", "secret_refused", "invalid"):
         return Told(_BY_FAILURE[failure.kind], failure.message)
     by_site = _by_site(step, observation, failed_index)
-    if by_site is not None:
+    offers = by_site is not None and by_site.drift == "signed_out" and observation.status != 401
+    if by_site is not None and not (offers and failure is not None and not signs_in):
         return by_site
     if failure is not None:
         if failure.kind in ("target_missing", "invalid_read") and _target_is_bound(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from webagent.core.action import Goto, first_acting
+from webagent.core.action import Goto, first_acting, reads_pages
 from webagent.core.event import Judged
 from webagent.core.page import Drift
 from webagent.core.plan import PlanStep
@@ -152,11 +152,12 @@ def _redo_in_place(step: PlanStep, judged: Judged, drift: Drift) -> int | None:
     """From which action to go on in the page as it stands: never across one that was sent."""
     segment = step.segment or ()
     index = judged.failed_index
-    if drift == "slow":
+    if drift == "slow" and not (index is not None and reads_pages(segment[index : index + 1])):
         # Nothing failed but an expectation did not come: only judge again.
         return len(segment) if index is None else index
     if index is None:
         index = len(segment)
+    # A list that was being read page by page stands somewhere in its middle.
     acting = first_acting(segment)
     if acting is not None and acting < index:
         return None

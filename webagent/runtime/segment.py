@@ -11,7 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from webagent.core import event as ev
-from webagent.core.action import Action, Commit, Read, first_acting, outputs_of, targets_of
+from webagent.core.action import (
+    Action,
+    Commit,
+    Read,
+    first_acting,
+    outputs_of,
+    reads_pages,
+    targets_of,
+)
 from webagent.core.base import Json
 from webagent.core.effect import EffectChange
 from webagent.core.errors import ExpressionError
@@ -33,6 +41,7 @@ from webagent.engine.allowance import pages_of, seconds_of, timeout_of
 from webagent.engine.bind import bind, bind_all, names
 from webagent.engine.classify import classify, describe
 from webagent.engine.guard import origins, policy
+from webagent.engine.ladder import sign_in_of
 from webagent.ports import MaySend, Tab
 from webagent.runtime.context import Deps, LivePage, Sighted
 from webagent.runtime.journal import Journal
@@ -330,7 +339,10 @@ class SegmentWork:
             }
             for index in range(reread_from, len(segment)):
                 action = segment[index]
-                if isinstance(action, Read) and late & set(action.outputs):
+                # A list of several pages stands at its last: read again it would be that page only.
+                if not isinstance(action, Read) or reads_pages((action,)):
+                    continue
+                if late & set(action.outputs):
                     await self.perform(page, index, bind(action, self.values(), self.step.place))
 
     @staticmethod
@@ -358,7 +370,10 @@ class SegmentWork:
             events.append(ev.Observed(step=self.node, observation=seen))
         else:
             seen = Observation(alive=failure is None or failure.kind != "page_lost")
-        told = classify(self.step, seen, failure=failure, failed_index=failed_index, verdicts=found)
+        told = classify(
+            self.step, seen, failure=failure, failed_index=failed_index, verdicts=found,
+            signs_in=sign_in_of(self.journal.state, node) is not None,
+        )  # fmt: skip
         if phase == "before_commit" and told.drift == "page_lost":
             # Whatever was found wrong was found on a page that is gone.
             drift, reason = told.drift, told.reason

@@ -6,7 +6,7 @@ What a met step's targets looked like is how they are found again after the site
 from __future__ import annotations
 
 from webagent.core.plan import template_of
-from webagent.core.sighting import Sighting, holed, with_holes
+from webagent.core.sighting import Sighting, holed_url, with_holes
 from webagent.engine.brief import used_values
 from webagent.engine.state import RunState
 from webagent.runtime.context import Deps, LivePage, Sighted
@@ -61,7 +61,7 @@ class Sightings:
             sighting = sighting.model_copy(
                 update={
                     "element": with_holes(seen.element, values),
-                    "url": holed(seen.url, values),
+                    "url": holed_url(seen.url, values),
                 }
             )
             key = (step, sighting.target, sighting.accepted)

@@ -242,7 +242,8 @@ async def _turn(
 
     A page turned in place is there when its rows differ from those before.
     """
-    if not await _next_exists(move, pages):
+    # A page on which nothing is read is not the first of many.
+    if not before or not await _next_exists(move, pages):
         return None
     target = spec.each if isinstance(spec, ListRead) else spec.table
     found = await move.find(pages.next, Wish(need="act"))

@@ -12,6 +12,8 @@ from webagent.core.target import Target
 from webagent.planners.local.situation import Situation
 from webagent.ports import Scout
 
+_TURNING = frozenset({"click", "double_click", "press", "commit", "goto", "back", "reload"})
+
 
 async def again(situation: Situation, _scout: Scout | None = None) -> Revision | None:
     """The failing action with each missing target found again; None if one of them is not."""
@@ -21,17 +23,30 @@ async def again(situation: Situation, _scout: Scout | None = None) -> Revision |
     action = situation.segment[at]
     if isinstance(action, Read):
         return None  # what is read is found again as a whole (`reads`)
+    if situation.here.overlay and situation.brief.rung == "find_again":
+        return None  # first what lies over the page goes
     found = found_again(situation, action, situation.here)
     if not found:
         return None
-    new = with_targets(action, {old.source: new for old, new, _ in found})
-    told = ", ".join(f"{old} is now {new}" for old, new, _ in found)
+    segment = list(situation.segment)
+    # What else is to be done on this page may find by its text what it does not mean.
+    for index in range(at + 1, len(segment)):
+        if segment[index - 1].verb in _TURNING or segment[index].verb == "goto":
+            break
+        found += [
+            one for one in found_again(situation, segment[index], situation.here)
+            if situation.contradicted(one[0], situation.here)
+        ]  # fmt: skip
+    new = {old.source: target for old, target, _ in found}
+    if len({e.ref for _, _, e in found}) < len(found):
+        return None  # two that are found in one are not found
+    for index in range(at, len(segment)):
+        segment[index] = with_targets(segment[index], new)
+    told = ", ".join(f"{old} is now {target}" for old, target, _ in found)
     return situation.revision(
-        (*situation.segment[:at], new, *situation.segment[at + 1 :]),
-        at,
-        f"found again: {told}",
-        healed=[(old.source, new.source) for old, new, _ in found],
-    )
+        segment, at, f"found again: {told}",
+        healed=[(old.source, target.source) for old, target, _ in found],
+    )  # fmt: skip
 
 
 def found_again(
@@ -40,8 +55,10 @@ def found_again(
     """(old, new, element) for each missing target of an action; empty unless all are found."""
     verb = action.verb
     out: list[tuple[Target, Target, Element]] = []
+    used: set[int] = set()
     for target in targets_of(action):
-        if situation.there(target, survey):
+        if situation.there(target, survey) and not situation.contradicted(target, survey):
+            used.update(e.ref for e in situation.own(target, survey) if e.shown)
             continue
         match = situation.again(target, verb, survey)
         new = situation.target_for(match.element, survey) if match is not None else None
@@ -49,7 +66,8 @@ def found_again(
             return []
         if new.source != target.source:
             out.append((target, new, match.element))
-    return out
+    # Two values do not go into one field.
+    return [] if used & {e.ref for _, _, e in out} else out
 
 
 def with_targets(action: Action, new: Mapping[str, Target]) -> Action:

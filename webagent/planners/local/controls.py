@@ -10,7 +10,7 @@ from webagent.core.likeness import ENOUGH, FAMILIES, likeness, texts
 from webagent.core.revision import Revision
 from webagent.core.sighting import Element
 from webagent.core.target import Target, TargetSyntaxError, parse_target
-from webagent.core.wording import fold, is_harmful_link
+from webagent.core.wording import fold, is_committing, is_harmful_link
 from webagent.planners.local.situation import Situation
 from webagent.ports import Scout
 
@@ -18,6 +18,7 @@ _DAY = frozenset(["day", "dd", "tag", "jour", "dia", "d"])
 _MONTH = frozenset(["month", "mm", "monat", "mois", "mes", "m"])
 _YEAR = frozenset(["year", "yyyy", "jahr", "annee", "ano", "y", "yy"])
 SAME = 0.7
+MOST_OPENERS = 2
 
 
 async def changed(situation: Situation, _scout: Scout) -> Revision | None:
@@ -174,50 +175,60 @@ async def hidden(situation: Situation, _scout: Scout) -> Revision | None:
     if at is None or at >= len(situation.segment):
         return None
     action = situation.segment[at]
-    if action.verb not in ("click", "commit", "download"):
+    targets = [t for t in targets_of(action) if not situation.there(t, situation.here)]
+    if not targets or action.verb == "read":
         return None
-    targets = targets_of(action)
-    if not targets or situation.there(targets[0], situation.here):
-        return None
-    element = _the_hidden(situation, targets[0])
+    target = targets[0]
+    element = _the_hidden(situation, target, action.verb)
     if element is None:
         return None
-    opener = _opener(situation, element)
-    if opener is not None and (target := situation.target_for(opener, situation.here)):
-        return situation.revision(
-            situation.with_put_in(at, Click(target=target)), at,
-            f"{targets[0]} is in a menu now: click {target}",
-        )  # fmt: skip
-    if action.verb == "click" and element.href and not is_harmful_link(element.name, element.href):
+    leads = action.verb == "click" and element.role == "link" and element.href.startswith("http")
+    if leads and not is_harmful_link(element.name, element.href):
         goto = Goto(url=situation.templated(element.href))
         return situation.revision(
             (*situation.segment[:at], goto, *situation.segment[at + 1 :]), at,
-            f"{targets[0]} is hidden: its address is opened instead",
+            f"{target} is hidden: its address is opened instead",
         )  # fmt: skip
+    for opener in _openers(situation, element):
+        opens = situation.target_for(opener, situation.here)
+        if opens is None:
+            continue
+        found = situation.revision(
+            situation.with_put_in(at, Click(target=opens)), at,
+            f"{target} is there but hidden: click {opens}",
+        )  # fmt: skip
+        if found is not None:
+            return found
     return None
 
 
-def _the_hidden(situation: Situation, target: Target) -> Element | None:
+def _the_hidden(situation: Situation, target: Target, verb: str) -> Element | None:
     own = [e for e in situation.own(target, situation.here) if not e.shown]
     if len(own) == 1:
         return own[0]
     scored = [
         (likeness(w.element, e)[0], e)
-        for w in situation.wanted(target, "click")
+        for w in situation.wanted(target, verb)
         for e in situation.here.elements
-        if not e.shown and e.role in FAMILIES[0]
+        if not e.shown and (not w.roles or e.role in w.roles)
     ]
     good = [e for score, e in scored if score >= ENOUGH]
     return good[0] if len({e.ref for e in good}) == 1 else None
 
 
-def _opener(situation: Situation, element: Element) -> Element | None:
-    """The shown control that opens what the hidden element is in."""
-    found = [
+def _openers(situation: Situation, element: Element) -> list[Element]:
+    """The shown controls that may open what hides the element; none where many may."""
+    buttons = [
         e for e in situation.here.elements
-        if e.shown and e.role in FAMILIES[0]
-        and (e.attrs.get("aria-expanded") == "false" or e.attrs.get("aria-haspopup")
-             or e.tag == "summary")
+        if e.shown and e.enabled and e.role in FAMILIES[0] and not e.submits
+        and not is_committing(e.name)
     ]  # fmt: skip
-    near = [e for e in found if e.container[:1] == element.container[:1]] or found
-    return near[0] if len(near) == 1 else None
+    named = [
+        e for e in buttons
+        if e.attrs.get("aria-expanded") == "false" or e.attrs.get("aria-haspopup")
+        or e.tag == "summary"
+    ]  # fmt: skip
+    plain = [e for e in buttons if e.tag == "button" and "navigation" not in e.container]
+    found = named or plain
+    near = [e for e in found if set(e.container) & set(element.container)] or found
+    return near if len(near) <= MOST_OPENERS else []

@@ -22,9 +22,8 @@ async def over_the_page(situation: Situation, _scout: Scout) -> Revision | None:
         return None
     action = situation.segment[at] if at < len(situation.segment) else None
     inside = [e for e in here.elements if e.row == here.overlay]
-    if action is not None and any(
-        e in inside for t in targets_of(action) for e in situation.own(t, here)
-    ):
+    wanted = [e for t in (targets_of(action) if action else ()) for e in situation.own(t, here)]
+    if wanted and all(e in inside for e in wanted):
         return None  # what is wanted is in it
     ranked = sorted(
         (e for e in inside if e.shown and e.enabled and e.role in FAMILIES[0] and _closes(e)),
@@ -34,10 +33,13 @@ async def over_the_page(situation: Situation, _scout: Scout) -> Revision | None:
         target = situation.target_for(element, here)
         if target is None:
             continue
+        # Closing it may load the page anew: what was filled in on it is filled in after that.
+        start = situation.entered_from(at)
         click = Click(target=target, optional=True)
         found = situation.revision(
-            situation.with_put_in(at, click), at, f"something lay over the page: click {target}"
-        )
+            situation.with_put_in(start, click), start,
+            f"something lay over the page: click {target}",
+        )  # fmt: skip
         if found is not None:
             return found
     return None

@@ -97,8 +97,9 @@ async def one_more_page(situation: Situation, _scout: Scout) -> Revision | None:
     if len(buttons) != 1:
         return None
     target = situation.target_for(buttons[0], situation.here)
-    if target is None:
-        return None
+    before = situation.segment[at - 1] if at else None
+    if target is None or (isinstance(before, Click) and before.target.source == target.source):
+        return None  # it led back here: the page does not take what was filled in
     return situation.revision(
         situation.with_put_in(at, Click(target=target)), at, f"a page more: click {target}"
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from webagent.core.brief import Brief
+from webagent.core.page import Drift
 from webagent.core.revision import Cannot, Revision, Rung
 from webagent.planners.local import controls, exploring, obstacles, paging, places, reads
 from webagent.planners.local.again import again, what_is_missing
@@ -28,7 +29,14 @@ _ANEW: tuple[Way, ...] = (
 )  # fmt: skip
 # On a page that says itself that it is gone nothing is found, whatever resembles what.
 _GONE: tuple[Way, ...] = (exploring.moved_page,)
+# A page that holds what was expected of it, and reads otherwise, is the right page.
+_READS: tuple[Way, ...] = (reads.anew, obstacles.before_the_page)
+# What was refused, or came over the page, is no sign that the page has moved.
+_UNEXPECTED: tuple[Way, ...] = (obstacles.over_the_page, again, controls.hidden)
 _PAGES: tuple[Way, ...] = (paging.fewer_pages, paging.later, paging.one_more_page)
+_BY_DRIFT: dict[Drift, tuple[Way, ...]] = {
+    "output_invalid": _READS, "unexpected_event": _UNEXPECTED,
+}  # fmt: skip
 ERROR = 400
 
 
@@ -44,7 +52,7 @@ class LocalPlanner:
         ways: tuple[Way, ...] = (again,)
         if brief.rung == "regenerate":
             gone = here.status >= ERROR or brief.drift == "page_moved"
-            ways = _GONE if gone else _ANEW
+            ways = _GONE if gone else _BY_DRIFT.get(brief.drift, _ANEW)
         elif brief.rung == "split":
             ways = _PAGES
         for way in ways:

@@ -17,13 +17,15 @@ from webagent.core.likeness import ENOUGH, Wanted, candidates, likeness, shape, 
 from webagent.core.revision import Revision
 from webagent.core.sighting import Element, Survey
 from webagent.core.target import Target, TargetSyntaxError, parse_target
+from webagent.core.wording import fold
 from webagent.planners.local.matching import matches
 from webagent.planners.local.situation import Situation
 from webagent.ports import Scout
 
-FEWEST_ROWS = 2
+DRAW = 0.05
 # Of the rows of a list so many must have a field: one product may lack its price.
 MOST_WITHOUT = 0.34
+LONGEST_LABEL = 30
 
 
 async def anew(situation: Situation, _scout: Scout | None = None) -> Revision | None:
@@ -49,9 +51,12 @@ async def anew(situation: Situation, _scout: Scout | None = None) -> Revision | 
     if made is None:
         return None
     new, told = made
-    return situation.revision(
-        (*situation.segment[:at], new, *situation.segment[at + 1 :]), at, f"read anew: {told}"
-    )
+    segment = (*situation.segment[:at], new, *situation.segment[at + 1 :])
+    # A list of many pages stands at its last: it is read from its first again.
+    turned = situation.turned_before(at)
+    paged = any(s.kind != "field" and s.pages is not None for s in new.outputs.values())
+    first = turned if paged and turned >= 0 and segment[turned].verb == "goto" else at
+    return situation.revision(segment, first, f"read anew: {told}", first_wrong=at)
 
 
 def _blamed(situation: Situation, action: Read) -> bool:
@@ -69,6 +74,10 @@ def could_read(situation: Situation, action: Action, page: Survey) -> int | None
         if spec.optional:
             continue
         target = _head(spec)
+        if not isinstance(spec, FieldRead) and spec.pages is not None:
+            following = spec.pages.next
+            if not situation.own(following, page) and not situation.again(following, "click", page):
+                return None
         if target is not None and situation.own(target, page):
             telling += 1
             continue
@@ -120,7 +129,7 @@ def _anew(situation: Situation, spec: ReadSpec, page: Survey) -> ReadSpec | None
         case ListRead():
             return _list(situation, spec, page)
         case TableRead():
-            return None
+            return _table(situation, spec, page)
 
 
 def _field(situation: Situation, spec: FieldRead, page: Survey) -> FieldRead | None:
@@ -161,25 +170,77 @@ def _is_of(kind: str, text: str) -> bool:
 
 def _list(situation: Situation, spec: ListRead, page: Survey) -> ListRead | None:
     """A list whose rows are the repeated elements in which every field is found."""
+    pages = spec.pages
+    if pages is not None and not any(e.shown for e in situation.own(pages.next, page)):
+        match = situation.again(pages.next, "click", page)
+        following = situation.target_for(match.element, page) if match is not None else None
+        if following is not None:
+            pages = pages.model_copy(update={"next": following})
     fields = {n: f for n, f in spec.fields.items() if not f.fixed}
-    best: tuple[float, ListRead] | None = None
-    second = 0.0
-    for rows in _row_groups(page):
+    own = [e for e in situation.own(spec.each, page) if e.shown]
+    groups = [own] if own else _row_groups(page)
+    found: list[tuple[float, ListRead]] = []
+    for rows in groups:
         made = _fields_in(situation, fields, rows, page)
-        each = _selector(rows, page)
+        each = spec.each if own else _selector(rows, page)
         if made is None or each is None:
             continue
-        found, score = made
+        new, score = made
         score += 0.5 * _like_rows(situation, spec.each, rows)
-        new = spec.model_copy(update={"each": each, "fields": {**spec.fields, **found}})
-        if best is None or score > best[0]:
-            second = best[0] if best is not None else second
-            best = (score, new)
-        else:
-            second = max(second, score)
-    if best is None or best[0] - second < 0.05 or best[1] == spec:
+        update = {"each": each, "fields": {**spec.fields, **new}, "pages": pages}
+        found.append((score, spec.model_copy(update=update)))
+    found.sort(key=lambda pair: -pair[0])
+    # A draw is no find.
+    if not found or (len(found) > 1 and found[0][0] - found[1][0] < DRAW):
         return None
-    return best[1]
+    return found[0][1] if found[0][1] != spec else None
+
+
+def _table(situation: Situation, spec: TableRead, page: Survey) -> ListRead | None:
+    """Cards with the table's headers before each value, where the table was."""
+    headers = tuple(dict.fromkeys((*spec.columns, *spec.types)))
+    if not headers or _stands(situation, spec, page):
+        return None
+    # Types may go by the new name of a column.
+    headers = tuple(h for h in headers if h not in spec.columns.values() or h in spec.columns)
+    found: list[ListRead] = []
+    for rows in _row_groups(page):
+        members = _members(page, rows)
+        if not all(_labelled(row, h) for row in members.values() for h in headers):
+            continue
+        each = _selector(rows, page)
+        if each is None:
+            continue
+        fields: dict[str, FieldRead] = {}
+        for header in headers:
+            name = spec.columns.get(header, header)
+            target = _parsed_css({"xpath": _after_label(header)})
+            kind = spec.types.get(name, spec.types.get(header, "text"))
+            if target is None:
+                return None
+            fields[name] = FieldRead(target=target, type=kind)
+        found.append(
+            ListRead(each=each, key=spec.key, fields=fields, pages=spec.pages,
+                     optional=spec.optional)
+        )  # fmt: skip
+    return found[0] if len(found) == 1 else None
+
+
+def _labelled(row: Sequence[Element], header: str) -> bool:
+    return sum(fold(e.near.rstrip(":")) == fold(header) and bool(e.text) for e in row) == 1
+
+
+def _after_label(label: str) -> str:
+    quote = "'" if '"' in label else '"'
+    said = f"normalize-space()={quote}{label}{quote} or normalize-space()={quote}{label}:{quote}"
+    return f".//*[{said}]/following-sibling::*[1]"
+
+
+def _parsed_css(raw: object) -> Target | None:
+    try:
+        return parse_target(raw)
+    except TargetSyntaxError:
+        return None
 
 
 def _row_groups(page: Survey) -> list[list[Element]]:
@@ -224,17 +285,62 @@ def _fields_in(
     total = 0.0
     taken: set[str] = set()
     for name, field in fields.items():
+        if field.target is None:
+            out[name] = field
+            continue
+        if _own_column(situation, field.target, members):
+            taken.add(f"{field.target.source}|{field.attr}")
+            out[name] = field
+            total += 1.0
+            continue
         found = _column(situation, name, field, members, taken)
         if found is None:
-            if field.optional:
-                out[name] = field
-                continue
-            return None
-        target, score = found
-        taken.add(f"{target.source}|{field.attr}")
-        out[name] = field.model_copy(update={"target": target})
+            continue
+        new, score = found
+        taken.add(f"{new.source}|{field.attr}")
+        out[name] = field.model_copy(update={"target": new})
         total += score
-    return out, total / max(1, len(fields))
+    for name, field in fields.items():
+        if name in out:
+            continue
+        if (target := _said_the_same(situation, field, fields, out)) is not None:
+            out[name] = field.model_copy(update={"target": target})
+            total += 0.5
+        elif field.optional:
+            out[name] = field
+        else:
+            return None
+    return {name: out[name] for name in fields}, total / max(1, len(fields))
+
+
+def _own_column(situation: Situation, target: Target, members: dict[int, list[Element]]) -> bool:
+    """Whether a field's own target finds one element in nearly every row."""
+    bound = situation.bound(target)
+    if bound is None or bound.css is None or len(members) == 0:
+        return False
+    hits = [len(matches(bound, Survey(url="", elements=tuple(row)))) for row in members.values()]
+    return max(hits) <= 1 and sum(hits) >= len(hits) * (1 - MOST_WITHOUT)
+
+
+def _said_the_same(
+    situation: Situation,
+    field: FieldRead,
+    fields: dict[str, FieldRead],
+    found: dict[str, FieldRead],
+) -> Target | None:
+    """The target of a field that showed the same words when both were last read."""
+    if field.attr is not None or field.target is None:
+        return None
+    text = _text_seen(situation, field.target)
+    for name, other in found.items():
+        old = fields[name].target
+        if text and old is not None and _text_seen(situation, old) == text:
+            return other.target
+    return None
+
+
+def _text_seen(situation: Situation, target: Target) -> str:
+    return next((s.element.text for s in situation.sightings(target)), "")
 
 
 def _column(
@@ -265,10 +371,10 @@ def _column(
     good.sort(reverse=True)
     if not good:
         return None
-    try:
-        return parse_target({"css": good[0][1]}), good[0][0]
-    except TargetSyntaxError:
-        return None
+    score, selector = good[0]
+    kind = "xpath" if selector.startswith(".//") else "css"
+    target = _parsed_css({kind: selector})
+    return None if target is None else (target, score)
 
 
 def _cell_score(field: FieldRead, name: str, wanted: Iterable[Wanted], element: Element) -> float:
@@ -318,6 +424,10 @@ def _relative(element: Element) -> list[str]:
     ]
     out += [f"{element.tag}.{c}" for c in classes if not re.search(r"\d", c)]
     out.append(element.tag)
+    # A class made by a machine may be another one tomorrow: taken only where nothing else tells.
+    out += [f"{element.tag}.{c}" for c in classes if re.search(r"\d", c)]
+    if element.near and len(element.near) <= LONGEST_LABEL and "{" not in element.near:
+        out.append(_after_label(element.near.rstrip(":")))
     return out
 
 

@@ -16,13 +16,13 @@ from webagent.core.base import Json
 from webagent.core.brief import Brief
 from webagent.core.errors import ExpressionError
 from webagent.core.expr import has_template, render
-from webagent.core.likeness import FAMILIES, Match, Wanted, best, of_target
+from webagent.core.likeness import FAMILIES, MARGIN, Match, Wanted, best, likeness, of_target
 from webagent.core.revision import Revision
 from webagent.core.sighting import (
     Element,
     Sighting,
     Survey,
-    filled,
+    filled_url,
     has_hole,
     holed,
     leaves,
@@ -51,6 +51,7 @@ _ROLES: dict[str, frozenset[str]] = {
     "hover": _PRESSED,
 }
 LONGEST_NAME = 80
+_ENTERING = frozenset({"fill", "select", "check", "uncheck", "type", "clear"})
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,12 @@ class Situation:
     def turned_before(self, index: int) -> int:
         """The last action before an index that caused a new document; -1 for none."""
         return max((i for i in self.brief.documents if i < index), default=-1)
+
+    def entered_from(self, index: int) -> int:
+        """The first of the actions right before an index that only put values into the page."""
+        while index > 0 and self.segment[index - 1].verb in _ENTERING:
+            index -= 1
+        return index
 
     # -- values -------------------------------------------------------------------------------
 
@@ -143,7 +150,13 @@ class Situation:
         # A property that carried another day's value says nothing today.
         elements = [self._without_holes(e) for e in seen] or [of_target(bound)]
         return [
-            Wanted(e, must, commits=commits, roles=frozenset() if e.role else roles)
+            Wanted(
+                e,
+                must,
+                commits=commits,
+                submits=e.submits or commits,
+                roles=frozenset() if e.role else roles,
+            )
             for e in elements
         ]
 
@@ -164,7 +177,7 @@ class Situation:
 
     def seen_at(self, target: Target) -> tuple[str, ...]:
         """The URLs of the pages on which a target was found, with today's values."""
-        urls = [filled(s.url, self.brief.values) for s in self.sightings(target) if s.url]
+        urls = [filled_url(s.url, self.brief.values) for s in self.sightings(target) if s.url]
         return tuple(u for u in dict.fromkeys(urls) if not has_hole(u))
 
     def was_link(self, target: Target) -> bool:
@@ -183,17 +196,46 @@ class Situation:
 
     def there(self, target: Target, survey: Survey) -> bool:
         """Whether a target's own text finds what it needs on a page."""
+        if survey is self.here and self._is_known_missing(target):
+            return False
         found = [e for e in self.own(target, survey) if e.shown]
         return len(found) == 1 or (bool(found) and target.nth is not None)
+
+    def _is_known_missing(self, target: Target) -> bool:
+        """Whether the page itself said that this target is not there: a survey knows less."""
+        at = self.at
+        if self.brief.drift != "target_missing" or at is None or at >= len(self.segment):
+            return False
+        return targets_of(self.segment[at]) == (target,)
+
+    def contradicted(self, target: Target, survey: Survey) -> bool:
+        """Whether a target's text finds what its sighting was not, and that stands elsewhere.
+
+        "E-mail" is a part of "Your e-mail for news": a text may find something, and not the thing.
+        """
+        own = [e for e in self.own(target, survey) if e.shown]
+        wanted = self.wanted(target, "") if self.sightings(target) else []
+        if len(own) != 1 or not wanted:
+            return False
+        for w in wanted:
+            match = best(w, survey.elements)
+            if match is None or match.element.ref == own[0].ref:
+                return False
+            if match.score - likeness(w.element, own[0])[0] < MARGIN:
+                return False
+        return True
 
     def again(self, target: Target, verb: str, survey: Survey) -> Match | None:
         """The one element of a page that a target must mean, or None rather than guess."""
         pool: Iterable[Element] = survey.elements
         own = [e for e in self.own(target, survey) if e.shown]
+        if len(own) == 1 and survey is self.here and self._is_known_missing(target):
+            return Match(own[0], 1.0)
         if len(own) > 1:
             if not self.sightings(target):
                 return None
             pool = own
+            # Nothing of today's page that the text does not find may be nearer to the sighting.
         found = [m for w in self.wanted(target, verb) if (m := best(w, pool)) is not None]
         return max(found, key=lambda m: m.score, default=None)
 
