@@ -225,7 +225,7 @@ CASES: tuple[Case, ...] = (
     same("sign_in", "reordered_fields", "/login"),
     same("sign_in", "in_frame", "/login"),
     refused("sign_in", "target_missing", "unreadable", "/login", FOREIGN),
-    refused("sign_in", "target_missing wrong_page unexpected_event", "button_decoy", "/login", ALIKE),
+    refused("sign_in", "target_missing unexpected_event", "button_decoy", "/login", ALIKE),
     refused("sign_in", "target_ambiguous", "two_alike", "/login", EQUAL),
     refused("sign_in", "wrong_page slow", "new_required_field", "/login", UNTOLD),
     refused("sign_in", "page_moved", "gone", "/login"),
