@@ -36,6 +36,7 @@ _WEIGHTS = {
     "name": 5.0, "label": 2.0, "placeholder": 1.0, "text": 1.5, "id": 2.0, "test": 3.0,
     "attr_name": 3.0, "autocomplete": 1.5, "itemprop": 3.0, "class": 1.5, "href": 2.5, "near": 1.5,
     "container": 1.0, "place": 0.75, "tag": 0.75, "type": 0.75,
+    "submits": 1.0, "action": 2.0,
 }  # fmt: skip
 
 
@@ -139,6 +140,10 @@ def _compared(w: Element, s: Element) -> Iterable[tuple[str, float]]:
     yield "tag", float(w.tag == s.tag) if w.tag else 0.5
     if w.type:
         yield "type", float(w.type == s.type)
+    if w.submits:
+        yield "submits", float(s.submits)
+    if action := w.attrs.get("action", ""):
+        yield "action", float(action == s.attrs.get("action", ""))
 
 
 def _is_made_up(ident: str) -> bool:

@@ -19,6 +19,8 @@ from webagent.core.expect import url_matches
 ResourceKind: TypeAlias = Literal["document", "xhr", "fetch", "ping", "websocket", "other"]
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 HARMLESS_SCHEMES = frozenset({"about", "blob", "data"})
+# How the rule begins by which a healed action's unseen write is held back.
+HEALED_RULE = "a healed action sends no"
 _BY_SCRIPT = frozenset({"fetch", "xhr", "ping", "websocket"})
 
 
@@ -153,10 +155,8 @@ def _write_refusal(policy: GuardPolicy, request: Request, inside: bool) -> str |
     if policy.healed and policy.in_action and inside and not request.background:
         seen = write_shape(request.method, request.url) in policy.known_writes
         if policy.effect != "none" and not seen and not _prepares(request.url):
-            return (
-                f"a healed action sends no {request.method} to {urlsplit(request.url).path}, "
-                "which was not seen before"
-            )
+            path = urlsplit(request.url).path
+            return f"{HEALED_RULE} {request.method} to {path}, which was not seen before"
     if policy.effect == "none" and request.kind == "document":
         return f"a step of effect none sends no {request.method} (allow_posts names exceptions)"
     if policy.effect == "none" and inside and policy.in_action and not request.background:

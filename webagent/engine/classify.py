@@ -10,6 +10,7 @@ from webagent.core.base import Json
 from webagent.core.expect import PLACE_KINDS, Verdict
 from webagent.core.page import Drift, Failure, FailureKind, Observation
 from webagent.core.plan import PlanStep
+from webagent.core.request_rules import HEALED_RULE
 from webagent.engine.bind import step_references
 
 GONE = frozenset({404, 410})
@@ -76,6 +77,9 @@ def classify(
     """
     if not observation.alive or (failure is not None and failure.kind == "page_lost"):
         return Told("page_lost", failure.message if failure else "the page is gone")
+    if failure is not None and failure.kind == "refused" and HEALED_RULE in failure.message:
+        # What was taken for the target does something else: the target is missing still.
+        return Told("target_missing", failure.message)
     if failure is not None and failure.kind in ("refused", "secret_refused", "invalid"):
         return Told(_BY_FAILURE[failure.kind], failure.message)
     by_site = _by_site(step, observation, failed_index)

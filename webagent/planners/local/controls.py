@@ -27,6 +27,8 @@ async def changed(situation: Situation, _scout: Scout) -> Revision | None:
     if at is None or at >= len(situation.segment):
         return None
     action = situation.segment[at]
+    if isinstance(action, Check):
+        return _list_instead(situation, at, action)
     if not isinstance(action, Fill | Select):
         return None
     for number, entry in enumerate(action.entries):
@@ -49,6 +51,25 @@ async def changed(situation: Situation, _scout: Scout) -> Revision | None:
             f"{entry.target} is now {', '.join(_told(i) for i in instead)}",
         )
     return None
+
+
+def _list_instead(situation: Situation, at: int, action: Check) -> Revision | None:
+    """Choose from a list what was a radio button, by the button's name."""
+    bound = situation.bound(action.target)
+    if bound is None or bound.role != "radio" or not bound.name:
+        return None
+    lists = [
+        e for e in situation.here.elements
+        if e.shown and e.tag == "select" and fold(bound.name) in {fold(o) for o in e.options}
+    ]  # fmt: skip
+    target = situation.target_for(lists[0], situation.here) if len(lists) == 1 else None
+    if target is None:
+        return None
+    chosen = Select(entries=(Entry(target=target, value=action.target.name),))
+    return situation.revision(
+        (*situation.segment[:at], chosen, *situation.segment[at + 1 :]), at,
+        f"{action.target} is now an option of {target}",
+    )  # fmt: skip
 
 
 def _told(action: Action) -> str:
