@@ -338,7 +338,7 @@ QUICK = frozenset({
     "sign_in-cookie_banner", "sign_in-moved_sitemap@/login", "sign_in-two_alike@/login",
     "books-renamed_button@/find", "books-button_decoy@/find",
     "people-moved_links@/people/new", "people-moved_decoy@/people/new",
-    
+
     "permit-merged_commit@/options", "permit-new_ids",
 })  # fmt: skip
 """The cases of every test run; all others with DRIFT=all, and in `make bench NAME=drift`."""

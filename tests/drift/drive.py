@@ -48,7 +48,7 @@ class Seen:
 
     @property
     def outputs(self) -> Json:
-        """All that was read, but for addresses and the order of rows, which a site may change."""
+        """All that was read; not addresses, raw text and the order of rows, which may change."""
         return _without_urls(self.result.outputs)
 
     @property
@@ -241,7 +241,7 @@ def _without_urls(value: Any) -> Any:
     match value:
         case dict():
             return {
-                k: _without_urls(v) for k, v in value.items() if k not in ("link", "path", "_file")
+                k: _without_urls(v) for k, v in value.items() if k not in ("link", "path", "raw")
             }
         case list() | tuple():
             return sorted((_without_urls(v) for v in value), key=repr)
