@@ -351,6 +351,6 @@ def _read_targets(spec: ReadSpec) -> list[Target]:
             return [spec.target] if spec.target is not None else []
         case ListRead():
             fields = [f.target for f in spec.fields.values() if f.target is not None]
-            return [spec.each, *fields]
+            return [spec.each, *fields, *([spec.pages.next] if spec.pages else [])]
         case TableRead():
-            return [spec.table]
+            return [spec.table, *([spec.pages.next] if spec.pages else [])]

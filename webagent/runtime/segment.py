@@ -139,14 +139,14 @@ class SegmentWork:
         timeout = action.timeout if action.timeout is not None else timeout_of(step)
         if action.timeout is None and action.verb not in NAVIGATING and self._on_error_page(page):
             timeout = min(timeout, ERROR_PAGE_ACTION_SECONDS)
-        healed = part == "step" and action.verb != "commit" and self._is_healed(index)
+        healed = part == "step" and self._is_healed(index)
         if healed:
-            await self._hold_unseen_writes(page, held=True)
+            await self._hold_unseen_writes(page, action, held=True)
         outcome = await page.tab.perform(
             action, deadline=timeout, dispatched=dispatched, may_send=may_send
         )
         if healed:
-            await self._hold_unseen_writes(page, held=False)
+            await self._hold_unseen_writes(page, action, held=False)
         self._note(page, index, action, outcome, part)
         return outcome
 
@@ -157,13 +157,20 @@ class SegmentWork:
         segment = step.segment or ()
         return original is not None and index < len(segment) and segment[index] not in original
 
-    async def _hold_unseen_writes(self, page: LivePage, *, held: bool) -> None:
+    async def _hold_unseen_writes(self, page: LivePage, action: Action, *, held: bool) -> None:
         """A heal must not commit: of its writes only those go out that a met run has sent."""
         state, step = self.journal.state, self.step
         allowed = policy(state.the_plan, step, origins(state, self.node), self.deps.named_hosts)
         if held:
             known = await self.known_writes(self.node) if self.known_writes is not None else ()
-            allowed = allowed.model_copy(update={"healed": True, "known_writes": known})
+            named = action.request if isinstance(action, Commit) else None
+            # A healed commit was checked and claimed; it sends what it is known to be, if it is.
+            update = {
+                "healed": not isinstance(action, Commit) or bool(named or known),
+                "known_writes": known,
+                "allow_posts": (*allowed.allow_posts, *([_url_of(named)] if named else [])),
+            }
+            allowed = allowed.model_copy(update=update)
         await page.tab.set_policy(allowed, self.node)
 
     def _note(
@@ -576,6 +583,11 @@ class SegmentWork:
                 reason=f"its limit of {hit.allowed:g} {hit.limit} is used up ({hit.used:g})",
             ),
         )
+
+
+def _url_of(request: str) -> str:
+    """The glob of a commit's request, without its method."""
+    return request.split(" ", 1)[-1].strip()
 
 
 class KnownWrites(Protocol):

@@ -54,7 +54,7 @@ def _closes(element: Element) -> int:
 
 async def before_the_page(situation: Situation, _scout: Scout) -> Revision | None:
     """Go on from a page that was put before the one that was meant."""
-    index = len(situation.segment) if situation.at is None else situation.at
+    index = _where_it_stands(situation)
     if situation.at is not None and any(
         situation.there(t, situation.here)
         for action in situation.segment[index:]
@@ -72,6 +72,17 @@ async def before_the_page(situation: Situation, _scout: Scout) -> Revision | Non
     return situation.revision(
         situation.with_put_in(index, click), index, f"a page stood before it: click {target}"
     )
+
+
+def _where_it_stands(situation: Situation) -> int:
+    """The action before which the page stands: the failing one, or all that only look at it."""
+    if situation.at is not None:
+        return situation.at
+    index = len(situation.segment)
+    turned = situation.turned_before(index)
+    while index > turned + 1 and situation.segment[index - 1].verb in ("read", "wait", "scroll"):
+        index -= 1
+    return index
 
 
 def _way_on(here: Survey) -> Element | None:

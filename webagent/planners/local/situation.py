@@ -10,13 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import urljoin
 
 from webagent.core.action import Action, Commit, Read, targets_of
 from webagent.core.base import Json
 from webagent.core.brief import Brief
 from webagent.core.errors import ExpressionError
+from webagent.core.expect import url_matches
 from webagent.core.expr import has_template, render
 from webagent.core.likeness import FAMILIES, MARGIN, Match, Wanted, best, likeness, of_target
+from webagent.core.request_rules import write_shape
 from webagent.core.revision import Revision
 from webagent.core.sighting import (
     Element,
@@ -236,8 +239,27 @@ class Situation:
                 return None
             pool = own
             # Nothing of today's page that the text does not find may be nearer to the sighting.
+        if verb == "commit":
+            pool = [e for e in pool if self._may_commit(e, survey)]
         found = [m for w in self.wanted(target, verb) if (m := best(w, pool)) is not None]
         return max(found, key=lambda m: m.score, default=None)
+
+    def _may_commit(self, element: Element, survey: Survey) -> bool:
+        """Whether an element's form sends what the commit is, as far as that is known.
+
+        The recipe names the request, or a met run has sent it before.
+        """
+        action = element.attrs.get("action")
+        if not action or not element.submits:
+            return True
+        url = urljoin(survey.url, action)
+        commit = next(a for a in self.segment if isinstance(a, Commit))
+        if commit.request is not None:
+            return url_matches(commit.request.split(" ", 1)[-1].strip(), url)
+        writes = {
+            w for t in targets_of(commit) for s in self.sightings(t) for w in s.writes
+        }  # fmt: skip
+        return not writes or write_shape("POST", url) in writes
 
     def target_for(self, element: Element, survey: Survey) -> Target | None:
         """A new target that finds just this element today; None if nothing does.

@@ -183,7 +183,8 @@ const features = (e) => {
   for (const a of KEPT) if (e.getAttribute(a)) attrs[a] = e.getAttribute(a).slice(0, LONG);
   const form = isField(e) ? e.form : null;
   // Where a form leads, and which choice a button stands for: the author's words, never a person's.
-  if (form && form.getAttribute('action')) attrs.action = String(form.getAttribute('action')).slice(0, LONG);
+  const leads = form && (e.getAttribute('formaction') || form.getAttribute('action'));
+  if (leads) attrs.action = String(leads).slice(0, LONG);
   if (/^(radio|checkbox)$/.test(e.type || '') && e.getAttribute('value'))
     attrs.value = e.getAttribute('value').slice(0, LONG);
   const listed = tag === 'select' ? e.options : (tag === 'input' && e.list && e.list.options) || [];
