@@ -26,6 +26,7 @@ DRAW = 0.05
 # Of the rows of a list so many must have a field: one product may lack its price.
 MOST_WITHOUT = 0.34
 LONGEST_LABEL = 30
+SHORT = 16
 
 
 async def anew(situation: Situation, _scout: Scout | None = None) -> Revision | None:
@@ -251,7 +252,10 @@ def _row_groups(page: Survey) -> list[list[Element]]:
         if element.shown and element.ref in holders and element.ref != page.overlay:
             key = (element.tag, element.attrs.get("class", ""), element.container)
             groups[key].append(element)
-    return [rows for rows in groups.values() if rows]
+    heads = {e.row for e in page.elements if e.tag == "th"}
+    cells = {e.row for e in page.elements if e.tag == "td"}
+    body = ([r for r in rows if r.ref not in heads - cells] for rows in groups.values())
+    return [rows for rows in body if rows]
 
 
 def _members(page: Survey, rows: Sequence[Element]) -> dict[int, list[Element]]:
@@ -318,6 +322,14 @@ def _own_column(situation: Situation, target: Target, members: dict[int, list[El
     bound = situation.bound(target)
     if bound is None or bound.css is None or len(members) == 0:
         return False
+    # Of what stands before the last part of a selector, something has to be in the row.
+    *above, _last = re.split(r"\s*[\s>+~]\s*", re.sub(r"\[[^\]]*\]", "", bound.css.strip()))
+    for part in above:
+        outer = Target(source=part, css=part or "*")
+        if part and not any(
+            matches(outer, Survey(url="", elements=tuple(row))) for row in members.values()
+        ):
+            return False
     hits = [len(matches(bound, Survey(url="", elements=tuple(row)))) for row in members.values()]
     return max(hits) <= 1 and sum(hits) >= len(hits) * (1 - MOST_WITHOUT)
 
@@ -394,7 +406,9 @@ def _cell_score(field: FieldRead, name: str, wanted: Iterable[Wanted], element: 
         and not _is_of(field.type, text)
     ):
         return 0.0
-    base = 0.3 if field.type in ("money", "date") or field.attr == "href" else 0.0
+    telling = field.type in ("money", "date") or field.attr == "href"
+    # A price alone tells more than a line in which one stands.
+    base = 0.0 if not telling else 0.45 if len(text) <= SHORT or field.attr == "href" else 0.3
     said = [element.attrs.get("class", ""), element.attrs.get("itemprop", ""), element.near,
             element.attrs.get("data-label", "")]  # fmt: skip
     base += 0.5 * max((texts(name.replace("_", " "), s) for s in said if s), default=0.0)
@@ -434,6 +448,13 @@ def _relative(element: Element) -> list[str]:
 def _selector(rows: Sequence[Element], page: Survey) -> Target | None:
     """The selector that finds just these rows."""
     first = rows[0]
+    if first.tag == "tr":
+        bodies = [
+            e.ref for e in page.elements
+            if e.tag == "tr" and any(c.row == e.ref and c.tag == "td" for c in page.elements)
+        ]  # fmt: skip
+        if set(bodies) == {row.ref for row in rows}:
+            return _parsed_css("tr:has(td)")
     classes = [
         c for c in first.attrs.get("class", "").split() if re.fullmatch(r"[A-Za-z_-][\w-]*", c)
     ]

@@ -152,6 +152,12 @@ class Situation:
         seen = [with_values(s.element, self.brief.values) for s in self.sightings(target)]
         # A property that carried another day's value says nothing today.
         elements = [self._without_holes(e) for e in seen] or [of_target(bound)]
+        if verb == "read":
+            # What was read is another value today: its name is its text, and told by its kind.
+            elements = [
+                e if e.role in _PRESSED | _FIELDS | _TICKED else e.model_copy(update={"name": ""})
+                for e in elements
+            ]
         return [
             Wanted(
                 e,
