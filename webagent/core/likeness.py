@@ -71,6 +71,13 @@ def family(role: str) -> frozenset[str]:
     return next((f for f in FAMILIES if role in f), frozenset({role}))
 
 
+def _may_be(was: str, role: str) -> bool:
+    """Whether a role may stand for another: a control for its like, a text for any text."""
+    if not was or any(was in f for f in FAMILIES):
+        return not was or role in family(was)
+    return not any(role in f for f in FAMILIES[1:])
+
+
 def texts(one: str, other: str) -> float:
     """How alike two short texts are, by letters or by what they mean, from 0 to 1.
 
@@ -92,7 +99,7 @@ def texts(one: str, other: str) -> float:
 
 def likeness(wanted: Element, seen: Element) -> tuple[float, tuple[str, ...]]:
     """The score of one candidate and what agreed; 0 for another family of roles."""
-    if wanted.role and seen.role not in family(wanted.role):
+    if not _may_be(wanted.role, seen.role):
         return 0.0, ()
     parts = dict(_compared(wanted, seen))
     if not parts:
@@ -102,6 +109,8 @@ def likeness(wanted: Element, seen: Element) -> tuple[float, tuple[str, ...]]:
     agreed = tuple(name for name, value in parts.items() if value >= SAME_NAME)
     named = max(parts.get("name", 0.0), parts.get("label", 0.0))
     strong = {"test", "attr_name", "itemprop", "id"} & set(agreed)
+    if parts.get("href") == 1.0 and urlsplit(wanted.href).path.strip("/"):
+        strong.add("href")
     if named >= SAME_NAME:
         # A name of two or three words that says the same is worth more than moved furniture.
         score = max(score, 0.5 + 0.4 * named * score + 0.1 * named)

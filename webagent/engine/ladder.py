@@ -32,7 +32,8 @@ RUNGS: dict[Drift, tuple[Rung, ...]] = {
     "unexpected_event": ("regenerate", "model", "split", "wait"),
     "output_invalid": ("regenerate", "model"),
     "page_lost": ("reenter",),
-    "stale_input": ("reopen",),
+    # What still says today's value is the thing itself under another name; else its source is old.
+    "stale_input": ("find_again", "reopen"),
     "value_differs": ("ask",),
     "precondition_unmet": ("ask",),
     "blocked_by_site": ("ask",),

@@ -8,6 +8,7 @@ is read wrongly here is put right when the action is performed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from webagent.core.sighting import Element, Survey
 from webagent.core.target import Target
@@ -15,7 +16,7 @@ from webagent.core.target import Target
 
 def matches(target: Target, survey: Survey) -> list[Element]:
     """The elements of a survey that a bound target's own text means."""
-    found = [e for e in survey.elements if _is(target, e)]
+    found = [e for e in survey.elements if _is(target, e, survey.elements)]
     if target.nth is not None:
         shown = [e for e in found if e.shown]
         index = target.nth if target.nth >= 0 else len(shown) + target.nth
@@ -23,7 +24,24 @@ def matches(target: Target, survey: Survey) -> list[Element]:
     return found
 
 
-def _is(target: Target, e: Element) -> bool:
+# Of these a survey holds all that are shown: what stands before a selector's last part is there.
+_SURVEYED = frozenset({"table", "tr", "li", "article", "h1", "h2", "h3", "h4", "h5", "h6", "a"})
+
+
+def survey_has_above(css: str, elements: Sequence[Element]) -> bool:
+    """Whether the outer parts of a selector are on a page, where a survey can tell."""
+    if "," in css:
+        return True
+    plain = re.sub(r"\[[^\]]*\]", "", css.strip())
+    *above, _last = [part for part in re.split(r"[\s>+~]+", plain) if part]
+    return all(
+        any(_is_compound(part, e) for e in elements)
+        for part in above
+        if re.match(r"[a-z0-9]*", part)[0] in _SURVEYED  # type: ignore[index]
+    )
+
+
+def _is(target: Target, e: Element, all_of: Sequence[Element]) -> bool:
     said = False
     if target.role is not None:
         if e.role != target.role and not (target.role == "textbox" and e.role == "searchbox"):
@@ -48,6 +66,8 @@ def _is(target: Target, e: Element) -> bool:
             return False
     if target.css is not None:
         said = True
+        if not survey_has_above(target.css, all_of):
+            return False
         if not any(_is_compound(part, e) for part in _last_compounds(target.css)):
             return False
     return said

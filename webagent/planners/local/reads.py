@@ -178,7 +178,9 @@ def _list(situation: Situation, spec: ListRead, page: Survey) -> ListRead | None
         if following is not None:
             pages = pages.model_copy(update={"next": following})
     fields = {n: f for n, f in spec.fields.items() if not f.fixed}
-    own = [e for e in situation.own(spec.each, page) if e.shown]
+    cells = {e.row for e in page.elements if e.tag == "td"}
+    heads = {e.row for e in page.elements if e.tag == "th"} - cells
+    own = [e for e in situation.own(spec.each, page) if e.shown and e.ref not in heads]
     groups = [own] if own else _row_groups(page)
     found: list[tuple[float, ListRead]] = []
     for rows in groups:
