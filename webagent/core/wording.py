@@ -92,6 +92,10 @@ _TOKEN_KEYS_WORDS = """
 _TOKEN_KEYS = frozenset(_TOKEN_KEYS_WORDS.split())
 
 
+# Said in several words, or in another language.
+_DOES = frozenset({"signout", "delete", "cancel"})
+
+
 def fold(text: str) -> str:
     """Lower case, without accents and punctuation, words apart by one space."""
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss").replace("\u00d7", " x "))
@@ -181,6 +185,8 @@ def is_harmful_link(name: str, url: str) -> bool:
     path, _, query = url.partition("?")
     words = set(re.findall(r"[a-z]+", fold(re.sub(r"^[a-z]+://[^/]*", "", path))))
     if words & _HARMFUL or set(fold(name).split()) & _HARMFUL:
+        return True
+    if (concepts(name) | concepts(" ".join(sorted(words, key=path.find)))) & _DOES:
         return True
     for pair in query.split("&"):
         key, _, value = pair.partition("=")
