@@ -65,9 +65,14 @@ async def before_the_page(situation: Situation, _scout: Scout) -> Revision | Non
     if commits and index > commits[0]:
         return None
     way_on = _way_on(situation.here)
-    target = situation.target_for(way_on, situation.here) if way_on is not None else None
-    if target is None:
+    if way_on is None or (
+        situation.brief.step.effect == "none" and way_on.method.upper() == "POST"
+    ):
         return None
+    target = situation.target_for(way_on, situation.here)
+    before = situation.segment[index - 1] if index else None
+    if target is None or (isinstance(before, Click) and before.target.source == target.source):
+        return None  # it led back here
     click = Click(target=target, optional=True)
     return situation.revision(
         situation.with_put_in(index, click), index, f"a page stood before it: click {target}"

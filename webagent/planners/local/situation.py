@@ -238,7 +238,9 @@ class Situation:
         """The one element of a page that a target must mean, or None rather than guess."""
         pool: Iterable[Element] = survey.elements
         own = [e for e in self.own(target, survey) if e.shown]
-        if len(own) == 1 and survey is self.here and self._is_known_missing(target):
+        css = target.css is not None and survey is self.here and self._is_known_missing(target)
+        if css and len(own) == 1:
+            # Of a selector only the last part was read: what stood around it is gone.
             return Match(own[0], 1.0)
         if len(own) > 1:
             if not self.sightings(target):
