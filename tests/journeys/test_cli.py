@@ -116,7 +116,7 @@ def test_stop_parks_the_run_of_another_process(journey: Journey):
 
 
 def test_a_failed_step_leaves_evidence_that_show_names(journey: Journey, tmp_path: Path):
-    changed = edited("compare_and_order", tmp_path, ('searchbox "Search"', 'searchbox "Find"'))
+    changed = edited("compare_and_order", tmp_path, ('searchbox "Search"', 'slider "Volume"'))
     said = ended(journey.command("run", str(changed), "--until", "search_b"))
     assert said.code == 1
     assert "search_b: unmet (target_missing" in said.out

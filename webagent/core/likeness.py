@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from urllib.parse import urlsplit
 
+from webagent.core.request_rules import url_parts
 from webagent.core.sighting import Element
 from webagent.core.target import Target
 from webagent.core.wording import alike, concepts, fold, is_for_good
@@ -109,7 +109,7 @@ def likeness(wanted: Element, seen: Element) -> tuple[float, tuple[str, ...]]:
     agreed = tuple(name for name, value in parts.items() if value >= SAME_NAME)
     named = max(parts.get("name", 0.0), parts.get("label", 0.0))
     strong = {"test", "attr_name", "itemprop", "id"} & set(agreed)
-    if parts.get("href") == 1.0 and urlsplit(wanted.href).path.strip("/"):
+    if parts.get("href") == 1.0 and url_parts(wanted.href).path.strip("/"):
         strong.add("href")
     if named >= SAME_NAME:
         # A name of two or three words that says the same is worth more than moved furniture.
@@ -179,7 +179,7 @@ def _paths(one: str, other: str) -> float:
         return 0.0
     if one == other:
         return 1.0
-    a, b = urlsplit(one), urlsplit(other)
+    a, b = url_parts(one), url_parts(other)
     if a.path == b.path and a.query == b.query:
         return 1.0
     x, y = (re.findall(r"[^/]+", re.sub(r"\d+", "#", p.path)) for p in (a, b))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import Literal, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from webagent.core.base import Frozen
 from webagent.core.effect import EffectKind
@@ -65,9 +65,17 @@ class Request(Frozen):
     carries_secret: bool = False
 
 
+def url_parts(url: str) -> SplitResult:
+    """An address in its parts; empty parts for what is none: pages write anything into a link."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
 def origin_of(url: str) -> str:
     """``scheme://host[:port]``, default ports left out, in lower case; "" for what has none."""
-    parts = urlsplit(url)
+    parts = url_parts(url)
     if not parts.hostname:
         return ""
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -96,7 +104,7 @@ def is_private_host(host: str) -> bool:
 
 def refusal(policy: GuardPolicy, request: Request) -> str | None:
     """The rule by which a request is refused, or None when it may go out."""
-    parts = urlsplit(request.url)
+    parts = url_parts(request.url)
     scheme = parts.scheme.lower()
     origin = origin_of(request.url)
     inside = origin in policy.origins
@@ -125,7 +133,7 @@ def _unreachable(policy: GuardPolicy, host: str) -> bool:
 
 def write_shape(method: str, url: str) -> str:
     """A write as it is recognised again: ``POST /orders/#``, digits folded, without its query."""
-    return f"{method} {re.sub(r'[0-9]+', '#', urlsplit(url).path or '/')}"
+    return f"{method} {re.sub(r'[0-9]+', '#', url_parts(url).path or '/')}"
 
 
 # What the path of a write says when it only prepares: a basket, a page of a form. Whatever else a
@@ -139,7 +147,7 @@ _COMMITS = """order orders place pay payment purchase buy confirm confirmation c
 
 def _prepares(url: str) -> bool:
     """Whether the last telling word of a path is one of preparing."""
-    for word in reversed(re.findall(r"[a-z]+", urlsplit(url).path.lower())):
+    for word in reversed(re.findall(r"[a-z]+", url_parts(url).path.lower())):
         if word in _COMMITS.split():
             return False
         if word in _PREPARES.split():
@@ -155,7 +163,7 @@ def _write_refusal(policy: GuardPolicy, request: Request, inside: bool) -> str |
     if policy.healed and policy.in_action and inside and not request.background:
         seen = write_shape(request.method, request.url) in policy.known_writes
         if policy.effect != "none" and not seen and not _prepares(request.url):
-            path = urlsplit(request.url).path
+            path = url_parts(request.url).path
             return f"{HEALED_RULE} {request.method} to {path}, which was not seen before"
     if policy.effect == "none" and request.kind == "document":
         return f"a step of effect none sends no {request.method} (allow_posts names exceptions)"

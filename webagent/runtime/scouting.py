@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 from webagent.core.action import Goto
 from webagent.core.brief import Brief
-from webagent.core.request_rules import GuardPolicy, origin_of
+from webagent.core.request_rules import GuardPolicy, origin_of, url_parts
 from webagent.core.sighting import Survey
 from webagent.engine.guard import origins, policy
 from webagent.ports import Tab
@@ -82,7 +81,7 @@ class PageScout:
 
     async def _at(self, url: str) -> Tab | None:
         """The second tab, standing at a URL."""
-        if self.pages_left() <= 0 or urlsplit(url).scheme not in ("http", "https"):
+        if self.pages_left() <= 0 or url_parts(url).scheme not in ("http", "https"):
             return None
         tab = await self._second()
         self.looked += 1

@@ -100,6 +100,8 @@ def elements_of(raws: list[dict[str, Any]], redact: Callable[[str], str]) -> lis
 def _clean(raw: Mapping[str, Any], redact: Callable[[str], str]) -> dict[str, Any]:
     def clean(key: str, value: Any) -> Any:
         if isinstance(value, str):
+            if key == "href" and redact(value) != value:
+                return ""  # an address with a secret in it leads nowhere
             return _cut(redact(value), LONGER.get(key, TEXT_LENGTH))
         if isinstance(value, Mapping):
             return {name: clean(name, inner) for name, inner in value.items()}

@@ -13,12 +13,12 @@ import heapq
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import quote, quote_plus, urlencode, urljoin
 
 from webagent.core.action import Action, Goto
 from webagent.core.expect import ElementShown, TextShown
 from webagent.core.likeness import FAMILIES, texts
-from webagent.core.request_rules import origin_of
+from webagent.core.request_rules import origin_of, url_parts
 from webagent.core.revision import Revision
 from webagent.core.sighting import Element, Survey, leaves
 from webagent.core.target import Target
@@ -39,6 +39,7 @@ class Sought:
     """What a page has to allow, and where the way to it stands in the segment.
 
     ``replaces``: the action that leads there is taken out, else the way is put in before ``index``.
+    ``must``: today's values by which the page was called: another page is of another thing.
     """
 
     actions: tuple[Action, ...]
@@ -47,6 +48,7 @@ class Sought:
     words: tuple[str, ...] = ()
     old: str = ""
     links: tuple[Target, ...] = ()
+    must: tuple[str, ...] = ()
 
 
 @dataclass(order=True)
@@ -91,7 +93,7 @@ def _sought(situation: Situation) -> list[Sought]:
             known = [s.element.href for s in situation.sightings(target) if s.element.href]
             out.append(
                 Sought(rest, end, replaces=True, words=words, old=(known or [""])[0],
-                       links=(target,))
+                       links=(target,), must=situation.values_in(target.source))
             )  # fmt: skip
     turned = situation.turned_before(end + (1 if here_gone else 0))
     if action is None and turned < 0:
@@ -109,7 +111,11 @@ def _sought(situation: Situation) -> list[Sought]:
         url = way.url if isinstance(way, Goto) else situation.here.url
         old = situation.text_of(url) or situation.here.url
         index = turned if plain else turned + 1
-        out.append(Sought(rest, index, replaces=plain, words=words, old=old, links=targets))
+        raw = " ".join([way.url] if isinstance(way, Goto) else [t.source for t in targets])
+        must = situation.values_in(raw) if plain else ()
+        out.append(
+            Sought(rest, index, replaces=plain, words=words, old=old, links=targets, must=must)
+        )
     return [s for s in out if s.actions or _content(situation)]
 
 
@@ -201,11 +207,21 @@ async def _explore(situation: Situation, scout: Scout, sought: Sought) -> str | 
         page = await scout.look(lead.url)
         if page is None:
             continue
-        if fits(situation, sought.actions, page) and not _is_other(situation, page):
+        fit = fits(situation, sought.actions, page) and _is_of(sought.must, page)
+        if fit and not _is_other(situation, page):
             return page.url
         if page.url and origin_of(page.url) == origin:
             leads.from_page(page, lead.depth + 1)
     return None
+
+
+def _is_of(values: Sequence[str], page: Survey) -> bool:
+    """Whether a page is of the very thing that today's values name, by its address or its words."""
+    said = fold(" ".join([page.title, *page.headings, *(e.text or e.name for e in page.elements)]))
+    return all(
+        v in page.url or quote(v) in page.url or quote_plus(v) in page.url or fold(v) in said
+        for v in values
+    )
 
 
 def _is_other(situation: Situation, page: Survey) -> bool:
@@ -218,7 +234,7 @@ class _Leads:
 
     def __init__(self, situation: Situation, sought: Sought, origin: str) -> None:
         self._origin = origin
-        self._old = urlsplit(sought.old)
+        self._old = url_parts(sought.old)
         self._heap: list[_Lead] = []
         self._seen: dict[str, int] = {}
         self._words = [w for w in (*sought.words, situation.brief.step.goal) if w]
@@ -258,7 +274,7 @@ class _Leads:
 
     def promise(self, url: str, name: str) -> float:
         """How much a link promises: likeness of its name and path to what is sought."""
-        parts = urlsplit(url)
+        parts = url_parts(url)
         steps, old = ([s for s in p.path.split("/") if s] for p in (parts, self._old))
         shared = 0
         for one, other in zip(steps, old, strict=False):
@@ -283,6 +299,8 @@ class _Leads:
         if box is None or not name:
             return []
         action = box.attrs.get("action") or page.url
+        if not origin_of(page.url):
+            return []
         words = [*self._values[:2], *(w for w in self._words[:2] if w)]
         return [f"{urljoin(page.url, action)}?{urlencode({name: word})}" for word in words]
 

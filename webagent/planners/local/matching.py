@@ -37,7 +37,7 @@ def survey_has_above(css: str, elements: Sequence[Element]) -> bool:
     return all(
         any(_is_compound(part, e) for e in elements)
         for part in above
-        if re.match(r"[a-z0-9]*", part)[0] in _SURVEYED  # type: ignore[index]
+        if re.split(r"[^a-z0-9]", part)[0] in _SURVEYED
     )
 
 

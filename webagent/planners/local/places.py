@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 from webagent.core.expect import PLACE_KINDS, Expectation, TitleIs, UrlIs
+from webagent.core.request_rules import url_parts
 from webagent.core.revision import Revision
 from webagent.planners.local.situation import Situation
 from webagent.ports import Scout
@@ -49,6 +49,6 @@ async def moved_place(situation: Situation, _scout: Scout) -> Revision | None:
 
 def _glob(url: str) -> str:
     """The address as an expectation: its path, digits and query left open."""
-    parts = urlsplit(url)
+    parts = url_parts(url)
     path = re.sub(r"[0-9]+", "*", parts.path) or "/"
     return f"**{path}{'?*' if parts.query else ''}"

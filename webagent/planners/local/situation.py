@@ -135,6 +135,11 @@ class Situation:
         out = holed(text, self.brief.values)
         return re.sub(r"⟦([^⟧]*)⟧", r"{{ \1 }}", out)
 
+    def values_in(self, text: str) -> tuple[str, ...]:
+        """Today's values that a text of the recipe refers to."""
+        inner = _INNER.findall(text)
+        return tuple(v for name, v in leaves(self.brief.values) if any(name in i for i in inner))
+
     # -- what is looked for -------------------------------------------------------------------
 
     def wanted(self, target: Target, verb: str) -> list[Wanted]:
@@ -142,11 +147,7 @@ class Situation:
         bound = self.bound(target)
         if bound is None:
             return []
-        must = tuple(
-            value
-            for name, value in leaves(self.brief.values)
-            if any(name in inner for inner in _INNER.findall(target.source))
-        )
+        must = self.values_in(target.source)
         commits = verb == "commit"
         roles = _ROLES.get(verb, frozenset())
         seen = [with_values(s.element, self.brief.values) for s in self.sightings(target)]

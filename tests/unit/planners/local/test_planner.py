@@ -318,6 +318,22 @@ async def test_todays_value_in_an_address_found_is_a_reference():
     assert parts(made)[0] == Goto(url=f"{SITE}/find?q={{{{ query | urlencode }}}}")
 
 
+async def test_another_item_of_the_same_kind_is_not_the_page_that_moved():
+    other_item = page(el(1, "button", "Add to basket"), url=f"{SITE}/p/hub")
+    here = page(el(5, "link", "Hub", href=f"{SITE}/p/hub"), url=f"{SITE}/p/cable")
+    given = brief(
+        Goto(url="{{ choose.link }}"), Click(target=t('button "Add to basket"')), failed=1,
+        documents=(0,), values={"choose.link": f"{SITE}/p/cable"},
+    )  # fmt: skip
+    await refused(given, Eyes(here, {f"{SITE}/p/hub": other_item}))
+
+
+async def test_an_address_that_is_none_is_passed_over():
+    here = page(el(5, "link", "Odd", href="http://[secret]/x"), status=404)
+    given = brief(Goto(url=f"{SITE}/x"), fields("Name"), failed=1, documents=(0,))
+    await refused(given, Eyes(here))
+
+
 # -- reading ----------------------------------------------------------------------------------
 
 
