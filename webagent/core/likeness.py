@@ -28,6 +28,7 @@ FAMILIES: tuple[frozenset[str], ...] = (
 )
 ENOUGH = 0.58
 MARGIN = 0.08
+LIKELY = 0.4
 # A name that says the same leaves little doubt: then less of the rest has to agree.
 SAME_NAME = 0.8
 OTHERWISE = 0.2
@@ -205,6 +206,11 @@ _MONEY = re.compile(
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}[./ ](?:\d{1,2}|[A-Za-z]{3,9})[./ ]\d{2,4}\b")
 
 
+def amounts(text: str) -> int:
+    """How many amounts of money a text names."""
+    return len(_MONEY.findall(text))
+
+
 def shape(text: str) -> str:
     """What kind of value a text is: money, date, number, code, word or sentence."""
     plain = text.strip()
@@ -304,10 +310,21 @@ def best(wanted: Wanted, elements: Iterable[Element]) -> Match | None:
         return None
     first = found[0]
     others = [m for m in found[1:] if not _same_link(first.element, m.element)]
+    if any(m.score >= LIKELY and _looks_the_same(first.element, m.element) for m in others):
+        return None  # what a person could not tell apart, an address behind it does not decide
     runner = others[0].score if others else 0.0
     if first.score - runner < MARGIN:
         return None
     return Match(first.element, first.score, runner, first.agreed)
+
+
+def _looks_the_same(one: Element, other: Element) -> bool:
+    """Whether two controls say the same in the same place."""
+    if one.role not in FAMILIES[0] or one.role != other.role or not one.name:
+        return False
+    return (fold(one.name), one.container) == (fold(other.name), other.container) and (
+        one.row == other.row
+    )
 
 
 def _same_link(one: Element, other: Element) -> bool:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from webagent.core.action import Action, FieldRead, ListRead, Read, ReadSpec, TableRead
-from webagent.core.likeness import ENOUGH, Wanted, candidates, likeness, shape, texts
+from webagent.core.likeness import ENOUGH, Wanted, amounts, candidates, likeness, shape, texts
 from webagent.core.revision import Revision
 from webagent.core.sighting import Element, Survey
 from webagent.core.target import Target, TargetSyntaxError, parse_target
@@ -23,6 +23,8 @@ from webagent.planners.local.situation import Situation
 from webagent.ports import Scout
 
 DRAW = 0.05
+APART = 0.15
+HALF = 0.5
 # Of the rows of a list so many must have a field: one product may lack its price.
 MOST_WITHOUT = 0.34
 LONGEST_LABEL = 30
@@ -374,18 +376,23 @@ def _column(
             for selector in _relative(element):
                 votes[selector] += 1
                 scores[selector] = max(scores.get(selector, 0.0), score)
-    good: list[tuple[float, str]] = []
+    good: list[tuple[float, str, frozenset[int]]] = []
     for selector, count in votes.items():
         if f"{selector}|{field.attr}" in taken or count < len(rows) * (1 - MOST_WITHOUT):
             continue
-        if all(sum(selector in _relative(e) for e in row) <= 1 for row in rows):
-            good.append(
-                (scores[selector] + (0.02 if "." in selector or "[" in selector else 0.0), selector)
-            )
-    good.sort(reverse=True)
+        hits = [[e.ref for e in row if selector in _relative(e)] for row in rows]
+        if all(len(found) <= 1 for found in hits):
+            refs = frozenset(ref for found in hits for ref in found)
+            bonus = 0.02 if "." in selector or "[" in selector else 0.0
+            good.append((scores[selector] + bonus, selector, refs))
+    good.sort(key=lambda one: -one[0])
     if not good:
         return None
-    score, selector = good[0]
+    # Two columns that may be the price are none: neither is taken.
+    others = [one for one in good[1:] if not one[2] & good[0][2]]
+    if field.type in ("money", "number", "date") and others and good[0][0] - others[0][0] < APART:
+        return None
+    score, selector, _refs = good[0]
     kind = "xpath" if selector.startswith(".//") else "css"
     target = _parsed_css({kind: selector})
     return None if target is None else (target, score)
@@ -408,6 +415,10 @@ def _cell_score(field: FieldRead, name: str, wanted: Iterable[Wanted], element: 
         and not _is_of(field.type, text)
     ):
         return 0.0
+    if _is_former(element) and not any(_is_former(w.element) for w in wanted):
+        return 0.0
+    if field.type == "money" and amounts(text) > 1:
+        return 0.0
     telling = field.type in ("money", "date") or field.attr == "href"
     # A price alone tells more than a line in which one stands.
     base = 0.0 if not telling else 0.45 if len(text) <= SHORT or field.attr == "href" else 0.3
@@ -423,9 +434,22 @@ def _cell_score(field: FieldRead, name: str, wanted: Iterable[Wanted], element: 
         score = likeness(plain, element)[0]
         if w.element.role == element.role:
             score += 0.1
+        if kind in ("word", "sentence") and texts(w.element.text, text) >= HALF:
+            score += 0.3
         likest = max(likest, score)
     found = base + likest
     return found if found >= 0.35 else 0.0
+
+
+_FORMER = re.compile(r"\b(old|was|before|former|rrp|msrp|list.?price|regular|statt|uvp|strike)\b")
+
+
+def _is_former(element: Element) -> bool:
+    """Whether a value is one that no longer holds: struck out, or said to be the old one."""
+    # "before" is what the struck price is called; "before € 99" stands before the one that holds.
+    label = "" if re.search(r"\d", element.near) else element.near
+    said = f"{element.attrs.get('class', '')} {label}".replace("-", " ").replace("_", " ")
+    return element.tag in ("s", "del", "strike") or bool(_FORMER.search(said.lower()))
 
 
 def _relative(element: Element) -> list[str]:

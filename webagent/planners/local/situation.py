@@ -159,6 +159,11 @@ class Situation:
                 e if e.role in _PRESSED | _FIELDS | _TICKED else e.model_copy(update={"name": ""})
                 for e in elements
             ]
+            # So is what stands before it, unless it is a label.
+            elements = [
+                e.model_copy(update={"near": ""}) if re.search(r"\d", e.near) else e
+                for e in elements
+            ]
         return [
             Wanted(
                 e,
