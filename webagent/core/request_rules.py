@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import Literal, TypeAlias
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote_plus, urlsplit
 
 from webagent.core.base import Frozen
 from webagent.core.effect import EffectKind
@@ -136,23 +136,117 @@ def write_shape(method: str, url: str) -> str:
     return f"{method} {re.sub(r'[0-9]+', '#', url_parts(url).path or '/')}"
 
 
-# What the path of a write says when it only prepares: a basket, a page of a form. Whatever else a
-# healed action sends is held back, because a heal must not commit.
-_PREPARES = """basket cart bag trolley warenkorb panier add quantity update address addresses
-    adresse shipping delivery versand details step next continue weiter session consent cookie
-    cookies preferences language locale filter search login signin"""
-_COMMITS = """order orders place pay payment purchase buy confirm confirmation complete finish
-    finalize submit send checkout delete remove cancel bestellen kaufen bezahlen"""
+# What the address of a write says when it only prepares: a basket, a page of a form. Whatever else
+# a healed action sends is held back, because a heal must not commit.
+_PREPARES = frozenset(
+    [
+        "basket",
+        "cart",
+        "bag",
+        "trolley",
+        "warenkorb",
+        "panier",
+        "add",
+        "quantity",
+        "update",
+        "address",
+        "addresses",
+        "adresse",
+        "shipping",
+        "delivery",
+        "versand",
+        "details",
+        "step",
+        "next",
+        "continue",
+        "weiter",
+        "session",
+        "consent",
+        "cookie",
+        "cookies",
+        "preferences",
+        "language",
+        "locale",
+        "filter",
+        "search",
+        "login",
+        "signin",
+    ]
+)
+# Looked for inside words too (placeorder, payments): a write too many held back is the safe side.
+_COMMITS = [
+    "order",
+    "place",
+    "pay",
+    "purchase",
+    "buy",
+    "confirm",
+    "complet",
+    "finish",
+    "finali",
+    "submit",
+    "send",
+    "delet",
+    "remov",
+    "cancel",
+    "bestell",
+    "kauf",
+    "bezahl",
+    "zahlung",
+    "absenden",
+    "abschick",
+    "commande",
+    "achat",
+    "achet",
+    "valider",
+    "comprar",
+    "compra",
+    "pagar",
+    "pedido",
+    "enviar",
+    "transfer",
+    "book",
+    "reserv",
+    "subscrib",
+    "publish",
+]
+# Of a page of a form as long as a page of it is named after it: /checkout/address.
+_AREAS = frozenset(("checkout", "order", "kasse", "caisse"))
+_PAGES = frozenset(
+    [
+        "address",
+        "addresses",
+        "adresse",
+        "shipping",
+        "delivery",
+        "versand",
+        "details",
+        "step",
+        "login",
+        "signin",
+    ]
+)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a piece of an address: escapes undone, camelCase taken apart, lower case."""
+    for _ in range(3):
+        text = unquote_plus(text)
+    return re.findall(r"[a-z]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text).lower())
 
 
 def _prepares(url: str) -> bool:
-    """Whether the last telling word of a path is one of preparing."""
-    for word in reversed(re.findall(r"[a-z]+", url_parts(url).path.lower())):
-        if word in _COMMITS.split():
-            return False
-        if word in _PREPARES.split():
-            return True
-    return False
+    """Whether an address tells of preparing and nothing in it tells of committing."""
+    parts = url_parts(url)
+    path, query = _words(parts.path), _words(parts.query)
+    telling = [w for w in path if w in _PREPARES or w in _AREAS]
+    if not telling or telling[-1] not in _PREPARES:
+        return False
+    area = any(w in _AREAS for w in telling)
+    if area and telling[-1] not in _PAGES:
+        return False
+    rest = [w for w in path if w not in _AREAS]
+    return not any(act in word for word in (*rest, *query) for act in (*_COMMITS, *_AREAS))
 
 
 def _write_refusal(policy: GuardPolicy, request: Request, inside: bool) -> str | None:

@@ -141,11 +141,16 @@ def holed_url(url: str, values: Mapping[str, Json]) -> str:
 
 
 def filled_url(url: str, values: Mapping[str, Json]) -> str:
-    """An address with today's values in its holes."""
+    """An address with today's values in its holes: a space is + in the query, %20 in the path."""
     known = dict(leaves(values))
-    return _HOLE.sub(
-        lambda found: quote_plus(known[found[1]]) if found[1] in known else found[0], url
-    )
+
+    def written(found: re.Match[str]) -> str:
+        if found[1] not in known:
+            return found[0]
+        in_query = "?" in url[: found.start()]
+        return quote_plus(known[found[1]]) if in_query else quote(known[found[1]], safe="")
+
+    return _HOLE.sub(written, url)
 
 
 def has_hole(text: str) -> bool:

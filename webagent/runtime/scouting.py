@@ -69,7 +69,8 @@ class PageScout:
 
     async def sitemap(self, origin: str) -> tuple[str, ...]:
         """The URLs of the site's own sitemap.xml."""
-        tab = await self._at(f"{origin.rstrip('/')}/sitemap.xml")
+        origin = origin_of(origin)
+        tab = await self._at(f"{origin}/sitemap.xml")
         if tab is None:
             return ()
         seen = await tab.survey()

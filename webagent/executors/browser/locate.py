@@ -55,7 +55,9 @@ class Found:
         Its checks are ours (visible, enabled, still, not covered) and cost two frames: most of a
         click's time. They are made all the same for a commit, and when the word to go took long.
         """
-        return asyncio.get_running_loop().time() - self.at < FRESH_SECONDS
+        # Whether it moves is not known where no frame was drawn: then Playwright has to look.
+        drawn = not self.seen.get("unsure", False)
+        return drawn and asyncio.get_running_loop().time() - self.at < FRESH_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

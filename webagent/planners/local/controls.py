@@ -179,6 +179,8 @@ def _part_value(
     names = [o for o in options if not re.search(r"\d", o)]
     if part == "month" and len(names) >= 12:
         months = names[-12:]
+        if any(re.search(r"['\\{}%]", m) for m in months):
+            return None  # a page's text is never made into an expression
         if inner is None:
             return months[day.month - 1]
         listed = ", ".join(f"'{m}'" for m in months)

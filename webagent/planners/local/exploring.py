@@ -200,6 +200,8 @@ async def _explore(situation: Situation, scout: Scout, sought: Sought) -> str | 
                 return None
             listed = True
             for url in (await scout.sitemap(origin))[:MOST_FROM_SITEMAP]:
+                if is_harmful_link("", url):
+                    continue
                 leads.add(url, 0.4 - leads.promise(url, ""), depth=1)
             if lead is not None:
                 leads.back(lead)

@@ -23,6 +23,8 @@ async def moved_place(situation: Situation, _scout: Scout) -> Revision | None:
     content = [e for e in brief.step.expect if e.kind not in PLACE_KINDS]
     if not unmet or not content or any(v.expected.kind not in PLACE_KINDS for v in unmet):
         return None
+    if any(brace in situation.here.url + situation.here.title for brace in ("{", "}")):
+        return None  # a page's braces never become a reference
     places: list[Expectation] = []
     kinds = {v.expected.kind for v in unmet}
     for expected in brief.step.expect:

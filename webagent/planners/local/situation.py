@@ -310,6 +310,8 @@ class Situation:
         new = tuple(segment)
         if new == self.segment or new in self.brief.tried:
             return None
+        if any(_strange(a, self.known_templates) for a in new if a not in self.segment):
+            return None  # a page's braces never become a reference
         return Revision(
             step=self.brief.step.path, segment=new,
             first_wrong=redo_from if first_wrong is None else first_wrong,
@@ -317,9 +319,63 @@ class Situation:
             healed=tuple(healed),
         )  # fmt: skip
 
+    @cached_property
+    def known_templates(self) -> frozenset[str]:
+        """The references a revision may hold: the recipe's own, and those to its values."""
+        own = {t for a in (*self.segment, *self.brief.original) for t in _templates(a)}
+        made = {
+            f"{{{{ {name}{how} }}}}"
+            for name, _ in leaves(self.brief.values)
+            for how in ("", " | urlencode")
+        }
+        return frozenset(own | made)
+
     def with_put_in(self, index: int, *actions: Action) -> tuple[Action, ...]:
         """The segment with actions put in before an index."""
         return (*self.segment[:index], *actions, *self.segment[index:])
+
+
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+
+
+def _strings(data: Any) -> Iterable[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        for value in data.values():
+            yield from _strings(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _strings(value)
+
+
+def _templates(action: Action) -> set[str]:
+    return {t for text in _strings(action.model_dump()) for t in _TEMPLATE.findall(text)}
+
+
+def _strange(action: Action, known: frozenset[str]) -> bool:
+    """Whether an action holds a template that is neither the recipe's nor one of its values.
+
+    Parts of a date are made of one of the recipe's references (`controls`).
+    """
+    for text in _strings(action.model_dump()):
+        rest = text
+        for template in sorted((*known, *_dates(text, known)), key=len, reverse=True):
+            rest = rest.replace(template, "")
+        if any(mark in rest for mark in ("{{", "{%", "{#", "}}")):
+            return True
+    return False
+
+
+def _dates(text: str, known: frozenset[str]) -> Iterable[str]:
+    """The parts of a date that `controls` makes of a known reference."""
+    names = r"(?:\[(?:'[^'{}\\]*'(?:, )?)+\])?"
+    part = r"\[\d:\d+\](?: \| int(?: - 1\])?)?"
+    for template in known:
+        inner = re.escape(template[2:-2].strip())
+        made = rf"\{{\{{ {names}\[?\({inner}\){part} \}}\}}"
+        if re.fullmatch(made, text) is not None:
+            yield text
 
 
 def _parsed(raw: object) -> Target | None:

@@ -5,7 +5,9 @@ async (els, o) => {
 /*about*/
 /*features*/
 
-const frame = () => new Promise((r) => { requestAnimationFrame(() => r()); setTimeout(r, 60); });
+// Whether a frame was drawn meanwhile: a busy machine may draw none for long.
+const frame = () => new Promise((r) => { requestAnimationFrame(() => r(true)); setTimeout(() => r(false), 60); });
+let unsure = false;
 const hit = (e) => {
   let r = e.getClientRects()[0] || e.getBoundingClientRect();
   const inside = (b) => {
@@ -32,7 +34,7 @@ const hit = (e) => {
 };
 const moving = async (e) => {
   const one = e.getBoundingClientRect();
-  await frame();
+  unsure = !(await frame());
   const two = e.getBoundingClientRect();
   return one.x !== two.x || one.y !== two.y || one.width !== two.width || one.height !== two.height;
 };
@@ -79,6 +81,7 @@ for (;;) {
   const e = els[pick];
   out.fault = await fault(e);
   if (out.fault && performance.now() < until) { await frame(); continue; }
+  out.unsure = unsure;
   out.tag = e.tagName.toLowerCase();
   out.type = (e.type || '').toLowerCase();
   out.role = roled(e);
