@@ -32,9 +32,21 @@ const hit = (e) => {
   if (e.labels && [...e.labels].some((l) => l.contains(at))) return null;
   return at ? 'covered by ' + told(at) : 'outside the window';
 };
+// An animation that has only begun stands still for its first frames.
+const begins = (e) => {
+  for (let n = e; n; n = n.parentElement || n.getRootNode().host)
+    if (n.getAnimations().some((a) => a.playState === 'running' && (a.pending || !a.currentTime)))
+      return true;
+  return false;
+};
 const moving = async (e) => {
+  for (let i = 0; i < 4 && begins(e); i++) await frame();
   const one = e.getBoundingClientRect();
-  unsure = !(await frame());
+  // The frame under way may still be the one that `one` was taken in: nothing moves within it.
+  const began = document.timeline.currentTime;
+  unsure = true;
+  for (let i = 0; i < 4 && unsure; i++)
+    unsure = !(await frame()) || document.timeline.currentTime - began < 4;
   const two = e.getBoundingClientRect();
   return one.x !== two.x || one.y !== two.y || one.width !== two.width || one.height !== two.height;
 };
