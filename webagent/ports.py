@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 from webagent.core.action import Action
 from webagent.core.base import Frozen, Json, SecretUse
 from webagent.core.brief import Brief
+from webagent.core.chat import Question, Reply
 from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.event import Entry, Event
 from webagent.core.expect import Expectation, Finding
@@ -334,6 +335,25 @@ class Planner(Protocol):
 
     async def revise(self, brief: Brief, scout: Scout) -> Revision | Cannot | None:
         """A revision of the brief's step, or "I cannot"."""
+        ...
+
+
+class Chat(Protocol):
+    """Asks models.
+
+    1. A call knows nothing but its question. 2. What comes back is of the schema that was asked
+    for, or calls of the question's own tools with inputs of their schema; anything else raises
+    ModelError with its fault (and the usage, where the server told it). 3. Passing faults (429,
+    5xx, a cut connection) are tried again, when the server asks, within the role's ``seconds``. 4.
+    No key and no secret stands in what it raises.
+    """
+
+    async def ask(self, question: Question) -> Reply:
+        """One call. Raises ModelError or ModelUnavailable."""
+        ...
+
+    async def count(self, question: Question) -> int:
+        """How many tokens the question has: an upper estimate where the server cannot be asked."""
         ...
 
 

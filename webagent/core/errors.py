@@ -14,6 +14,8 @@
     │   ├── RunBusy               another live runner holds this run; exit code 2
     │   ├── SequenceConflict      somebody else appended to this journal
     │   └── EffectConflict        the effect's row is not in the state needed; exit code 2
+    ├── ModelError                a model did not give an answer that can be used; exit code 1
+    │   └── ModelUnavailable      no key, or nobody there to ask; exit code 2
     ├── BrowserError              no usable browser; exit code 1
     │   ├── BrowserNotFound       no Chromium on this machine
     │   ├── BrowserInstallFailed  no way of getting one worked
@@ -153,6 +155,29 @@ class EffectConflict(StoreError):
 
     code = "effect_conflict"
     exit_code = 2  # the store is well and said no
+
+
+class ModelError(WebagentError):
+    """A model gave no answer that can be used: ``fault`` says why (`core.chat.ChatFault`).
+
+    ``usage``: what the failed call cost all the same, where that is known (`core.chat.Usage`).
+    """
+
+    code = "model"
+
+    def __init__(
+        self, message: str, *, fault: str = "malformed", hint: str = "", usage: object = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.fault = fault
+        self.usage = usage
+
+
+class ModelUnavailable(ModelError):
+    """There is no model to ask: no key, or no server. Everything without a model still works."""
+
+    code = "no_model"
+    exit_code = 2
 
 
 class BrowserError(WebagentError):

@@ -1,0 +1,1 @@
+"""Models that can be asked: the port `Chat` over the anthropic SDK, and a shipped fake."""
