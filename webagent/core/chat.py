@@ -1,7 +1,7 @@
 """What is asked of a model and what it answers, whoever the model is.
 
-A chat is stateless: each question carries all that the model is told, so that what a step's model
-knows is what stands in its brief, and no history grows behind it. Texts are laid out with what stays
+A chat is stateless: each question carries all that the model is told. What a step's model
+knows is what stands in its brief: no history grows behind it. Texts are laid out with what stays
 the same first; ``cached`` marks where a common beginning ends.
 """
 
