@@ -16,7 +16,8 @@ class Brief(Frozen):
 
     ``rung``: what is asked for: its target found again, its segment anew, or a page more or less.
     ``sightings``: what this step's targets looked like. ``documents``: the indices of the actions
-    that caused a new document in this entry. ``original``: the segment as the recipe has it, where
+    that caused a new document in this entry. ``origins`` and ``secrets``: where it may go, and which
+    secrets it may type, by name. ``original``: the segment as the recipe has it, where
     it was revised before in this run. Its size does not grow with the plan:
     `engine.brief.make_brief` is the one place that makes it.
     """
@@ -33,5 +34,7 @@ class Brief(Frozen):
     sightings: tuple[Sighting, ...] = ()
     documents: tuple[int, ...] = ()
     original: tuple[Action, ...] = ()
+    origins: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
     pages_left: int = 0
     seconds_left: float = 0.0

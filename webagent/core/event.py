@@ -309,7 +309,11 @@ class PersonAnswered(EventBase):
 
 
 class ModelCalled(EventBase):
-    """A model was asked, by role, with its cost."""
+    """A model was asked, by role, with its cost.
+
+    ``tokens_in`` were neither read from nor written to the cache (``tokens_cached``,
+    ``tokens_written``). ``fault``: why its answer was none. ``file``: the whole call, redacted.
+    """
 
     type: Literal["ModelCalled"] = "ModelCalled"
     role: Literal["planner", "executor", "reader"]
@@ -317,8 +321,11 @@ class ModelCalled(EventBase):
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_cached: int = 0
+    tokens_written: int = 0
     money: float = 0.0
     seconds: float = 0.0
+    fault: str = ""
+    file: str = ""
 
 
 class LimitHit(EventBase):

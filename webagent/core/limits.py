@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from webagent.core.base import Frozen
 
-LimitKind: TypeAlias = Literal["attempts", "seconds", "pages", "tokens", "money"]
+LimitKind: TypeAlias = Literal["attempts", "seconds", "pages", "tokens", "money", "calls"]
 
 STEP_SECONDS = 120.0
 STEP_PAGES = 30
@@ -19,10 +19,14 @@ RENEW_SECONDS = 5.0
 
 
 class Budget(Frozen):
-    """Limits; None means that this level sets none (the defaults of the step still hold)."""
+    """Limits; None means that this level sets none (the defaults of the step still hold).
+
+    ``tokens``, ``money`` and ``calls`` are of models: tokens sent and received, cached ones too.
+    """
 
     attempts: int | None = None
     seconds: float | None = None
     pages: int | None = None
     tokens: int | None = None
     money: float | None = None
+    calls: int | None = None

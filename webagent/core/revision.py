@@ -12,8 +12,8 @@ from webagent.core.plan import Plan
 
 # What is tried, in which order, when a step is not met (`engine.ladder`).
 Rung: TypeAlias = Literal[
-    "wait", "renew", "find_again", "regenerate", "model", "split", "reenter", "reopen", "probe",
-    "ask", "fail",
+    "wait", "renew", "find_again", "regenerate", "compose", "model", "extract", "split", "reenter",
+    "reopen", "probe", "ask", "fail",
 ]  # fmt: skip
 
 
@@ -21,6 +21,20 @@ class Cannot(Frozen):
     """A planner's word that it will not guess, and why: a person reads it."""
 
     reason: str
+
+
+class Reopen(Frozen):
+    """A planner's word that the value of an ancestor went stale, not this step's segment."""
+
+    step: str
+    reason: str = ""
+
+
+class AskPerson(Frozen):
+    """A planner's word that only a person can say how to go on."""
+
+    question: str
+    reason: str = ""
 
 
 class Revision(Frozen):
@@ -67,10 +81,12 @@ def apply(plan: Plan, revision: Revision, *, done: frozenset[str] = frozenset())
         msg = f"{revision.step} is done: a validated step is never revised"
         raise RevisionRefusedError(msg)
     old = step.segment or ()
-    if (commit_index(old) is None) != (commit_index(revision.segment) is None):
+    # A step that had no segment yet is given its commit with its first one.
+    commits = commit_index(old) is not None if step.segment is not None else step.effect == "once"
+    if commits != (commit_index(revision.segment) is not None):
         msg = "a revision may neither add nor drop the commit"
         raise RevisionRefusedError(msg)
-    if _what_is_sent(old) != _what_is_sent(revision.segment):
+    if step.segment is not None and _what_is_sent(old) != _what_is_sent(revision.segment):
         msg = "a revision changes neither how the commit is sent nor which request it is"
         raise RevisionRefusedError(msg)
     if sum(a.verb == "commit" for a in revision.segment) > 1:

@@ -16,6 +16,7 @@ from webagent.core.revision import Rung
 from webagent.core.sighting import Sighting
 from webagent.engine.allowance import pages_of, seconds_of
 from webagent.engine.bind import names
+from webagent.engine.guard import origins, secrets_of
 from webagent.engine.state import RunState
 
 
@@ -50,6 +51,8 @@ def make_brief(
         sightings=tuple(s for s in sightings if s.step == template_of(node_path)),
         documents=documents,
         original=state.originals.get(template_of(node_path), step.segment or ()),
+        origins=origins(state, node_path),
+        secrets=secrets_of(state, node_path),
         pages_left=max(0, pages_of(step) - node.pages),
         seconds_left=max(0.0, seconds_of(step) - node.seconds_at(now)),
     )

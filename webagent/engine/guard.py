@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from webagent.core.base import Json
 from webagent.core.errors import ExpressionError
 from webagent.core.expr import render
-from webagent.core.plan import Plan, PlanStep
+from webagent.core.plan import Plan, PlanStep, SecretSpec
 from webagent.core.request_rules import GuardPolicy, origin_of
 from webagent.engine.bind import names
 from webagent.engine.state import RunState
@@ -32,12 +32,30 @@ def origins(state: RunState, node_path: str) -> tuple[str, ...]:
             continue
         values = names(state, node_path if path == plan.step(node_path).path else path)
         bounds = _sites(plan, step.place)
+        if step.segment is None and bounds:
+            # Nobody has written yet where it goes: anywhere that its recipe does.
+            found.update(dict.fromkeys(o for o in sorted(bounds[-1]) if all(o in b for b in bounds)))
         found.update(
             (origin, None)
             for origin in _goto_origins(step, values)
             if all(origin in sites for sites in bounds)
         )
     return tuple(found)
+
+
+def secrets_of(state: RunState, node_path: str) -> tuple[str, ...]:
+    """The secrets that a node may type, by name: its scope's, else those of its recipe."""
+    step = state.the_plan.step(node_path)
+    sub = state.the_plan.subplans.get(step.place)
+    known = state.the_plan.secrets if not step.place else sub.secrets if sub is not None else {}
+    if step.scope.secrets is not None:
+        return tuple(name for name in step.scope.secrets if name in known)
+    allowed = origins(state, node_path)
+    return tuple(n for n, spec in known.items() if _typed_at(spec) in (*allowed, ""))
+
+
+def _typed_at(spec: SecretSpec) -> str:
+    return origin_of(spec.origin) if spec.origin else ""
 
 
 def _sites(plan: Plan, place: str) -> list[frozenset[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from webagent.core.action import Goto, first_acting, reads_pages
+from webagent.core.action import Goto, Read, first_acting, reads_pages
 from webagent.core.event import Judged
 from webagent.core.page import Drift
 from webagent.core.plan import PlanStep
@@ -24,13 +24,13 @@ RUNGS: dict[Drift, tuple[Rung, ...]] = {
     "slow": ("wait",),
     "server_error": ("wait",),
     "signed_out": ("renew",),
-    "target_missing": ("find_again", "regenerate", "model"),
-    "target_ambiguous": ("find_again", "regenerate", "model"),
+    "target_missing": ("find_again", "regenerate", "model", "extract"),
+    "target_ambiguous": ("find_again", "regenerate", "model", "extract"),
     "page_moved": ("regenerate", "model", "split"),
     "wrong_page": ("regenerate", "model", "split"),
     # What lies over the page may go by itself: waiting comes last, once nobody could remove it.
     "unexpected_event": ("regenerate", "model", "split", "wait"),
-    "output_invalid": ("regenerate", "model"),
+    "output_invalid": ("regenerate", "model", "extract"),
     "page_lost": ("reenter",),
     # What still says today's value is the thing itself under another name; else its source is old.
     "stale_input": ("find_again", "reopen"),
@@ -39,9 +39,15 @@ RUNGS: dict[Drift, tuple[Rung, ...]] = {
     "blocked_by_site": ("ask",),
     "effect_unknown": ("probe",),
 }
+# Of a step that has no segment yet: what it fails at is that, but for what no segment would help.
+UNWRITTEN: dict[Drift, tuple[Rung, ...]] = {
+    "signed_out": ("renew",),
+    "page_lost": ("reenter",),
+    "blocked_by_site": ("ask",),
+}
 # A segment of many actions may drift at each of them; a planner never gives one again that was
 # tried, so that each revision is another one.
-REVISIONS: dict[Rung, int] = {"find_again": 8, "regenerate": 6, "split": 3, "model": 2}
+REVISIONS: dict[Rung, int] = {"find_again": 8, "regenerate": 6, "split": 3, "compose": 2, "model": 2, "extract": 1}
 RENEWALS = 2
 WAIT_SECONDS = 0.5
 LONGEST_WAIT = 60.0
@@ -81,7 +87,7 @@ def climb(state: RunState, node: Node, can: Capabilities) -> Climb:
     step = state.the_plan.step(node.path)
     if judged.judgement == "unknown" and judged.phase == "after" and drift != "page_lost":
         return Climb("fail", drift, note=node.reason)
-    for rung in RUNGS[drift]:
+    for rung in RUNGS[drift] if step.segment is not None else UNWRITTEN.get(drift, ("compose",)):
         found = _try(rung, state, node, step, judged, can)
         if found is not None:
             return found
@@ -111,14 +117,29 @@ def _try(
         case "reopen":
             ancestor = stale_ancestor(state, node)
             return None if ancestor is None else Climb("reopen", drift, used + 1, target=ancestor)
+        case "compose" | "model":
+            ok = rung in can.rungs and used < REVISIONS[rung]
+            fits = (step.segment is None) == (rung == "compose")
+            return Climb(rung, drift, used + 1) if ok and fits else None
+        case "extract":
+            ok = rung in can.rungs and used < REVISIONS[rung] and _only_reads_are_left(step, judged)
+            return Climb(rung, drift, used + 1) if ok else None
         case "find_again" | "regenerate" | "split":
             ok = can.planner and rung in can.rungs and used < REVISIONS[rung]
             return Climb(rung, drift, used + 1) if ok and step.segment is not None else None
         case "ask":
             return _ask(node, step, judged, can, used)
         case _:
-            # A model comes with its planner.
             return None
+
+
+def _only_reads_are_left(step: PlanStep, judged: Judged) -> bool:
+    """Whether all that failed is reading: a person's eyes on the page would do."""
+    segment = step.segment or ()
+    index = judged.failed_index
+    if index is None:
+        return judged.drift == "output_invalid" and any(isinstance(a, Read) for a in segment)
+    return bool(segment[index:]) and all(isinstance(a, Read) for a in segment[index:])
 
 
 def _wait(node: Node, step: PlanStep, judged: Judged, used: int) -> Climb | None:

@@ -64,6 +64,26 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What models have cost: ``tokens`` sent and received, ``money`` by the price tables."""
+
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
+    seconds: float = 0.0
+
+    def plus(self, event: ev.ModelCalled) -> Spent:
+        """With one more call."""
+        sent = event.tokens_in + event.tokens_cached + event.tokens_written
+        return Spent(
+            self.calls + 1,
+            self.tokens + sent + event.tokens_out,
+            self.money + event.money,
+            self.seconds + event.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """The state of one step (or of one item of a for_each).
 
@@ -71,7 +91,7 @@ class Node:
     input that may have written since it was last entered or reset. ``used``: hash of each
     referenced value when it was entered. ``generation``: the browser in which its page lives.
     ``rungs``: how often each rung was taken. ``pages`` and ``seconds`` are used so far.
-    ``page_given``: a step that continues this one has begun in its page, so the page is no longer
+    ``spent``: on models. ``page_given``: a step that continues this one has begun in its page, so the page is no longer
     as this one left it.
     """
 
@@ -108,6 +128,7 @@ class Node:
     tried: tuple[tuple[Action, ...], ...] = ()
     executions: int = 0
     page_given: bool = False
+    spent: Spent = Spent()
 
     def seconds_at(self, now: float) -> float:
         """Seconds that the step has taken by now (seconds since the epoch)."""
@@ -138,6 +159,7 @@ class RunState:
     originals: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
     healed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     said: Mapping[str, Literal["accepted", "rejected"]] = field(default_factory=dict)
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
     def node(self, path: str) -> Node:
         """The state of a node; raises KeyError for one that does not exist."""
@@ -258,14 +280,25 @@ def _apply(state: RunState, event: ev.Event, at: float) -> RunState:  # noqa: C9
         case ev.RevisionRefused():
             node = state.nodes[event.step]
             return _put(state, replace(node, rungs={**node.rungs, event.rung: EXHAUSTED}))
-        case ev.Observed() | ev.GuardRefused() | ev.ModelCalled():
+        case ev.Observed() | ev.GuardRefused():
             return state
+        case ev.ModelCalled():
+            return _called(state, event)
         case ev.RevisionAccepted():
             return replace(state, said={**state.said, event.step: "accepted"})
         case ev.RevisionRejected():
             return replace(state, said={**state.said, event.step: "rejected"})
         case _:
             assert_never(event)
+
+
+def _called(state: RunState, event: ev.ModelCalled) -> RunState:
+    spent = {**state.spent, event.role: state.spent.get(event.role, Spent()).plus(event)}
+    state = replace(state, spent=spent)
+    if event.step not in state.nodes:
+        return state
+    node = state.nodes[event.step]
+    return _put(state, replace(node, spent=node.spent.plus(event)))
 
 
 def _put(state: RunState, node: Node) -> RunState:
@@ -339,7 +372,9 @@ def _climbed(state: RunState, event: ev.RungTaken) -> Node:
     node = state.nodes[event.step]
     rungs = {**node.rungs, event.rung: node.rungs.get(event.rung, 0) + 1}
     node = replace(node, rungs=rungs, last_rung=event.rung, redo_from=event.redo_from)
-    if event.rung in ("wait", "regenerate", "find_again", "model", "split"):
+    if event.rung in (
+        "wait", "regenerate", "find_again", "compose", "model", "extract", "split",
+    ):  # fmt: skip
         return _moved(node, "running")
     if event.rung in ("renew", "reenter"):
         return replace(_moved(node, "ready"), question=None, about="", answered=False)
@@ -462,6 +497,7 @@ def _resumed_node(node: Node, keep: frozenset[str] | None, *, is_template: bool)
         entries=node.entries,
         reopened=node.reopened,
         tried=node.tried,
+        spent=node.spent,
     )
 
 
