@@ -17,10 +17,10 @@ from webagent.core.chat import Question, Reply
 from webagent.core.effect import EffectChange, EffectRow
 from webagent.core.event import Entry, Event
 from webagent.core.expect import Expectation, Finding
-from webagent.core.page import Observation, Outcome
+from webagent.core.page import Observation, Outcome, Pointed, PointedRow
 from webagent.core.plan import BrowserOptions, Plan
 from webagent.core.request_rules import GuardPolicy
-from webagent.core.revision import Cannot, Revision, Rung
+from webagent.core.revision import AskPerson, Cannot, Reopen, Revision, Rung
 from webagent.core.sighting import Sighting, Survey
 
 # Called right before an action's input is sent; only when it returns may the input go out.
@@ -238,6 +238,24 @@ class Tab(Protocol):
         """
         ...
 
+    async def outline(self) -> str:
+        """What a model reads of the page: roles, names, refs (``[ref=e12]``); redacted, cut.
+
+        "" when the page is lost. The refs hold until the next outline.
+        """
+        ...
+
+    async def point(self, ref: str) -> Pointed | None:
+        """The element of a ref of the newest outline, with a target that finds it alone.
+
+        None when it is gone, or nothing that lasts names it alone.
+        """
+        ...
+
+    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+        """How a list is read of which one row's ref and those of parts of it are given."""
+        ...
+
     async def happened(self) -> Outcome:
         """What took place since the last action's outcome (late responses, dialogs, refusals)."""
         ...
@@ -335,6 +353,81 @@ class Planner(Protocol):
 
     async def revise(self, brief: Brief, scout: Scout) -> Revision | Cannot | None:
         """A revision of the brief's step, or "I cannot"."""
+        ...
+
+
+class Adviser(Protocol):
+    """A planner that asks a model for one step's segment, after the local planner gave up.
+
+    1. Nothing but the brief and the page of its step reaches the model. 2. What it gives is a
+    proposal, looked through (`core.vetting`) before anything of it is done. 3. An answer that
+    cannot be used is "I cannot" with its reason; only what the budget forbids raises.
+    """
+
+    async def revise(
+        self, brief: Brief, outline: str, chat: Chat
+    ) -> Revision | Reopen | AskPerson | Cannot:
+        """A segment, the ancestor to reopen, a question for a person, or "I cannot"."""
+        ...
+
+
+class Hands(Protocol):
+    """What an improvising executor may do in one step, one move at a time.
+
+    1. Each move passes the checks of the step: its scope, its tools, its secrets, the guard; what
+    is refused is told and not done. 2. No commit is sent through here. 3. Every move is journaled
+    as the step's own.
+    """
+
+    async def see(self) -> Observation:
+        """The page as it stands, with its outline."""
+        ...
+
+    async def unmet(self) -> tuple[str, ...]:
+        """What of the step's expectations does not hold yet, in words (outputs included)."""
+        ...
+
+    async def point(self, ref: str) -> Pointed | None:
+        """The element of a ref of the outline that was seen last."""
+        ...
+
+    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+        """How the list of a row is read."""
+        ...
+
+    async def move(self, action: Action) -> Outcome:
+        """Make one move. Raises OverLimit when the step's budget is used up."""
+        ...
+
+
+class Improviser(Protocol):
+    """Works a step that has no segment, by a model's word on each single move.
+
+    1. The model sees the brief, the newest outline and its own moves in this step: nothing else. 2.
+    It ends: by what is left of the budget, and by a number of moves. 3. A commit is only proposed,
+    as the last action of what it gives.
+    """
+
+    async def compose(self, brief: Brief, hands: Hands, chat: Chat) -> tuple[Action, ...] | Cannot:
+        """The segment that the moves amount to, or why there is none."""
+        ...
+
+    async def read_after(self, brief: Brief, hands: Hands, chat: Chat) -> tuple[Action, ...]:
+        """Reads of what the step has to give, on the page behind its commit; moves nothing."""
+        ...
+
+
+class ModelReader(Protocol):
+    """Reads outputs by a model's eyes where selectors fail.
+
+    1. Each value comes with the text it was read from, and a value whose text is not on the page is
+    refused. 2. Nothing is moved or sent on the page.
+    """
+
+    async def extract(
+        self, brief: Brief, outline: str, chat: Chat
+    ) -> tuple[dict[str, Json], dict[str, str]] | Cannot:
+        """The outputs by name and the quote of each, or "I cannot"."""
         ...
 
 

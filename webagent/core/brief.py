@@ -16,9 +16,9 @@ class Brief(Frozen):
 
     ``rung``: what is asked for: its target found again, its segment anew, or a page more or less.
     ``sightings``: what this step's targets looked like. ``documents``: the indices of the actions
-    that caused a new document in this entry. ``origins`` and ``secrets``: where it may go, and which
-    secrets it may type, by name. ``original``: the segment as the recipe has it, where
-    it was revised before in this run. Its size does not grow with the plan:
+    that caused a new document in this entry. ``origins`` and ``secrets``: where it may go, and
+    which secrets it may type, by name. ``original``: the segment as the recipe has it, where it was
+    revised before in this run. Its size does not grow with the plan:
     `engine.brief.make_brief` is the one place that makes it.
     """
 

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from webagent.core.base import Frozen, Json
 from webagent.core.sighting import Element
+from webagent.core.target import Target
 
 Drift: TypeAlias = Literal[
     "target_missing",
@@ -107,6 +108,24 @@ class Outcome(Frozen):
     happened: Happened = Happened()
     ms: float = 0.0
     note: str = ""
+
+
+class Pointed(Frozen):
+    """An element that was pointed at in an outline, and a target that finds it alone."""
+
+    element: Element
+    target: Target
+
+
+class PointedRow(Frozen):
+    """How a list is read of which one row was pointed at.
+
+    ``each`` finds ``count`` rows; ``parts`` are targets inside a row (None: the row itself).
+    """
+
+    each: Target
+    count: int
+    parts: tuple[Target | None, ...] = ()
 
 
 class Observation(Frozen):

@@ -34,7 +34,9 @@ def origins(state: RunState, node_path: str) -> tuple[str, ...]:
         bounds = _sites(plan, step.place)
         if step.segment is None and bounds:
             # Nobody has written yet where it goes: anywhere that its recipe does.
-            found.update(dict.fromkeys(o for o in sorted(bounds[-1]) if all(o in b for b in bounds)))
+            found.update(
+                dict.fromkeys(o for o in sorted(bounds[-1]) if all(o in b for b in bounds))
+            )
         found.update(
             (origin, None)
             for origin in _goto_origins(step, values)

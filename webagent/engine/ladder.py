@@ -47,7 +47,14 @@ UNWRITTEN: dict[Drift, tuple[Rung, ...]] = {
 }
 # A segment of many actions may drift at each of them; a planner never gives one again that was
 # tried, so that each revision is another one.
-REVISIONS: dict[Rung, int] = {"find_again": 8, "regenerate": 6, "split": 3, "compose": 2, "model": 2, "extract": 1}
+REVISIONS: dict[Rung, int] = {
+    "find_again": 8,
+    "regenerate": 6,
+    "split": 3,
+    "compose": 2,
+    "model": 2,
+    "extract": 1,
+}
 RENEWALS = 2
 WAIT_SECONDS = 0.5
 LONGEST_WAIT = 60.0
@@ -243,7 +250,7 @@ def stale_ancestor(state: RunState, node: Node) -> str | None:
     for source in sources:
         path = _origin_of_value(state, source)
         if path is not None and (
-            _is_asked_anew(state, path, node) or _may_reopen(state, path, step.path)
+            _is_asked_anew(state, path, node) or may_reopen(state, path, step.path)
         ):
             return path
     return None
@@ -287,7 +294,8 @@ def _holds_value(tree: object, value: object) -> bool:
     return isinstance(tree, list | tuple) and any(_holds_value(v, value) for v in tree)
 
 
-def _may_reopen(state: RunState, ancestor: str, by: str) -> bool:
+def may_reopen(state: RunState, ancestor: str, by: str) -> bool:
+    """Whether an ancestor may be done again for a step below it: once, and never past an effect."""
     plan = state.the_plan
     if state.nodes[ancestor].reopened.get("stale_input", 0) or state.nodes[ancestor].state != "met":
         return False

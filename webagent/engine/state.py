@@ -91,8 +91,8 @@ class Node:
     input that may have written since it was last entered or reset. ``used``: hash of each
     referenced value when it was entered. ``generation``: the browser in which its page lives.
     ``rungs``: how often each rung was taken. ``pages`` and ``seconds`` are used so far.
-    ``spent``: on models. ``page_given``: a step that continues this one has begun in its page, so the page is no longer
-    as this one left it.
+    ``spent``: on models. ``page_given``: a step that continues this one has begun in its page, so
+    the page is no longer as this one left it.
     """
 
     path: str

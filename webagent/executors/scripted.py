@@ -31,10 +31,19 @@ from webagent.core.expect import (
     UrlIs,
     ValueIs,
 )
-from webagent.core.page import Failure, Happened, Observation, Outcome, Response
+from webagent.core.page import (
+    Failure,
+    Happened,
+    Observation,
+    Outcome,
+    Pointed,
+    PointedRow,
+    Response,
+)
 from webagent.core.plan import BrowserOptions, Plan, PlanStep
 from webagent.core.request_rules import GuardPolicy
-from webagent.core.sighting import Survey
+from webagent.core.sighting import Element, Survey
+from webagent.core.target import Target
 from webagent.ports import Dispatched, MaySend, StorageState
 
 
@@ -89,6 +98,7 @@ class ScriptedSite:
     unchecked: frozenset[str] = frozenset()
     # What a step's page shows to those who look for things again on it.
     surveys: dict[str, Survey] = field(default_factory=dict)
+    outlines: dict[str, str] = field(default_factory=dict)
 
     def fault(self, step: str, at: int | None) -> Fault | None:
         """The fault that strikes now, if one is left."""
@@ -235,6 +245,20 @@ class ScriptedTab:
         if not self._executor.alive() or self._closed:
             return Survey(url="")
         return self._site.surveys.get(self.step, Survey(url=self._url))
+
+    async def outline(self) -> str:
+        """What the script says the page looks like."""
+        return self._site.outlines.get(self.step, f"- text: {self.step}")
+
+    async def point(self, ref: str) -> Pointed | None:
+        """An element of a scripted page is named by its ref."""
+        target = Target(source=f"#{ref}", css=f"#{ref}")
+        return Pointed(element=Element(tag="button", role="button", name=ref), target=target)
+
+    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+        """A scripted page has no lists to point at."""
+        del ref, parts
+        return None
 
     async def happened(self) -> Outcome:
         """Nothing comes late on a scripted page."""

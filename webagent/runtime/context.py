@@ -6,11 +6,26 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from webagent.core.base import Json
+from webagent.core.chat import ModelSpec, Role
 from webagent.core.expect import Verdict
 from webagent.core.page import Response
+from webagent.core.revision import Rung
 from webagent.core.sighting import Element, Sighting
 from webagent.engine.ladder import Capabilities
-from webagent.ports import Artifacts, Clock, Executor, Planner, Runner, Secrets, Store, Tab
+from webagent.ports import (
+    Adviser,
+    Artifacts,
+    Chat,
+    Clock,
+    Executor,
+    Improviser,
+    ModelReader,
+    Planner,
+    Runner,
+    Secrets,
+    Store,
+    Tab,
+)
 from webagent.runtime.clock import SystemClock
 from webagent.runtime.journal import RedactEffect, RedactEvent, Watch
 
@@ -24,7 +39,8 @@ class Deps:
     ``executor`` makes a fresh one for a run (also after the browser died). ``on_failure`` is called
     with a node before its failed page is closed (``--pause-on-failure``). ``end_runner`` ends what
     is left of a dead runner on this host and says whether it is known to be gone. ``sidecar``: the
-    sightings that lie beside the recipe.
+    sightings that lie beside the recipe. ``chat`` asks the ``models`` by role; without one there is
+    no adviser, improviser or reader.
     """
 
     store: Store
@@ -43,12 +59,23 @@ class Deps:
     named_hosts: tuple[str, ...] = ()
     sidecar: tuple[Sighting, ...] = ()
     tabs: int = 4
+    chat: Chat | None = None
+    models: Mapping[Role, ModelSpec] = field(default_factory=dict)
+    adviser: Adviser | None = None
+    improviser: Improviser | None = None
+    reader: ModelReader | None = None
 
     def capabilities(self, *, unattended: bool) -> Capabilities:
         """What the ladder may count on."""
-        if self.planner is None:
-            return Capabilities(unattended=unattended)
-        return Capabilities(planner=True, unattended=unattended, rungs=self.planner.rungs)
+        rungs = frozenset() if self.planner is None else self.planner.rungs
+        by_model: tuple[tuple[Rung, object, Role], ...] = (
+            ("model", self.adviser, "planner"),
+            ("compose", self.improviser, "executor"),
+            ("extract", self.reader, "reader"),
+        )
+        if self.chat is not None:
+            rungs |= {r for r, adapter, role in by_model if adapter and role in self.models}
+        return Capabilities(self.planner is not None, unattended, rungs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +94,7 @@ class LivePage:
     ``documents``: loaded so far by the node that works in it, ahead of what the journal folded.
     ``turned``: the actions of this entry that caused a new document, by index. ``sighted``: what
     the targets of its segment looked like, by their text in the recipe, with the page's URL and
-    what their use sent.
+    what their use sent. ``behind_commit``: what is still to be read there by a model.
     """
 
     tab: Tab
@@ -78,6 +105,7 @@ class LivePage:
     commit_from: int | None = None
     turned: list[int] = field(default_factory=list)
     sighted: dict[str, Sighted] = field(default_factory=dict)
+    behind_commit: Callable[[], Awaitable[None]] | None = None
 
     def begin_anew(self) -> None:
         """Its segment is entered from the start: nothing of the former entry counts."""

@@ -95,6 +95,8 @@ class SegmentWork:
         self.node = node
         self.stopping = stopping
         self.session_ended = session_ended
+        # Its actions stand in no segment yet: each is held as a healed one is.
+        self.improvising = False
 
     @property
     def step(self) -> PlanStep:
@@ -139,7 +141,7 @@ class SegmentWork:
         timeout = action.timeout if action.timeout is not None else timeout_of(step)
         if action.timeout is None and action.verb not in NAVIGATING and self._on_error_page(page):
             timeout = min(timeout, ERROR_PAGE_ACTION_SECONDS)
-        healed = part == "step" and self._is_healed(index)
+        healed = part == "step" and (self.improvising or self._is_healed(index))
         if healed:
             await self._hold_unseen_writes(page, action, held=True)
         outcome = await page.tab.perform(
@@ -477,7 +479,7 @@ class SegmentWork:
         for index in range(start, len(segment)):
             self.stopping.check()
             if (hit := self.limit(page)) is not None:
-                await self._end_by_limit(hit)
+                await self.end_by_limit(hit)
                 return
             action = segment[index]
             if index == acting and step.effect != "once":
@@ -495,6 +497,8 @@ class SegmentWork:
             ):
                 await self._failed(page, index, outcome.failure, expected, commit)
                 return
+        if page.commit_from is not None and page.behind_commit is not None:
+            await page.behind_commit()
         await self._conclude(page, expected, acting, commit)
 
     async def _failed(
@@ -574,7 +578,17 @@ class SegmentWork:
         former = self.journal.state.nodes[self.node].former_digest
         return bool(former) and self.finished(page).digest != former
 
-    async def _end_by_limit(self, hit: ev.LimitHit) -> None:
+    async def report_unwritten(self) -> None:
+        """The step has no segment: what to do about that is for the engine."""
+        await self.journal.append(
+            ev.Judged(
+                step=self.node, phase="after", verdicts=(), judgement="unmet",
+                drift="target_missing", reason="it has no segment yet",
+            )
+        )  # fmt: skip
+
+    async def end_by_limit(self, hit: ev.LimitHit) -> None:
+        """A budget of the step is used up: it is over."""
         await self.journal.append(
             hit,
             ev.StepFinished(

@@ -24,6 +24,7 @@ from webagent.engine.guard import origins, policy
 from webagent.engine.ladder import Climb
 from webagent.engine.state import FINAL
 from webagent.runtime.browser import RunBrowser
+from webagent.runtime.by_model import ByModel
 from webagent.runtime.commit import Commits
 from webagent.runtime.context import Deps, LivePage, Pages
 from webagent.runtime.journal import Journal
@@ -47,6 +48,7 @@ class StepMoves:
         self.commits = Commits(deps, journal, stopping, browser.open_tab, browser.keep_session)
         self.sessions = Sessions(deps, journal, browser, stopping)
         self.sightings = Sightings(deps, journal)
+        self.by_model = ByModel(deps, journal, self._work, self.commits, self.sightings)
 
     async def carry_out(self, move: decide.NodeMove) -> None:
         """Do one move; its outcome is in the journal when this returns."""
@@ -109,6 +111,9 @@ class StepMoves:
             return
         if move.reset:
             await self._reset(work, page)
+        if step.segment is None:
+            await work.report_unwritten()
+            return
         await work.work(page, 0, self.commits)
 
     async def _page_for(self, node: str, step: PlanStep) -> LivePage:
@@ -175,6 +180,8 @@ class StepMoves:
                 await self.journal.append(taken, *((again,) if met and not once else ()))
             case "find_again" | "regenerate" | "split":
                 await self._revise(node, climb, taken)
+            case "model" | "compose" | "extract":
+                await self.by_model.take(node, climb, taken, self.pages.get(node))
             case "ask":
                 text = f"{climb.note}. Nothing was sent. Try again, or let the step fail?"
                 question = Question(text=text, options=("again", "fail"))

@@ -17,7 +17,7 @@ from playwright.async_api import Error, Page
 from webagent.core.action import Action, Check, Fill
 from webagent.core.base import Json
 from webagent.core.expect import Bounds, Expectation, Finding, ValueIs, judge
-from webagent.core.page import Failure, Observation, Outcome
+from webagent.core.page import Failure, Observation, Outcome, Pointed, PointedRow
 from webagent.core.request_rules import GuardPolicy
 from webagent.core.sighting import Survey
 from webagent.executors.browser.examine import examine
@@ -27,6 +27,7 @@ from webagent.executors.browser.lost_input import told
 from webagent.executors.browser.move import Move
 from webagent.executors.browser.observe import observe, read_form
 from webagent.executors.browser.perform import perform, put_back
+from webagent.executors.browser.pointing import outline, point, point_row
 from webagent.executors.browser.settle import settle
 from webagent.executors.browser.stage import Stage
 from webagent.executors.browser.survey import survey
@@ -231,6 +232,18 @@ class BrowserTab:
     async def survey(self) -> Survey:
         """What the page shows, to find things again on it; empty when the page is lost."""
         return Survey(url="") if self._lost() else await survey(self._stage)
+
+    async def outline(self) -> str:
+        """What a model reads of the page: roles, names and refs; "" when the page is lost."""
+        return "" if self._lost() else await outline(self._stage)
+
+    async def point(self, ref: str) -> Pointed | None:
+        """The element of a ref of the newest outline, with a target that lasts."""
+        return None if self._lost() else await point(self._stage, ref)
+
+    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+        """How the list of a row's ref is read, with the refs of parts of that row."""
+        return None if self._lost() else await point_row(self._stage, ref, parts)
 
     async def _remade(self) -> bool:
         """Whether fields that were filled before the last input are there again, and empty."""
