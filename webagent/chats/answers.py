@@ -23,7 +23,7 @@ _SHOWN = 300
 
 
 def checked(question: Question, reply: Reply) -> Reply:
-    """The reply with its ``data`` parsed.
+    """The reply with its ``data`` parsed and its ``stop`` by whether it calls a tool.
 
     Raises:
         ModelError: fault ``malformed`` (with the reply's usage): no JSON, not of the schema, an
@@ -38,7 +38,7 @@ def checked(question: Question, reply: Reply) -> Reply:
     if not reply.calls and (question.must_use or not reply.text.strip()):
         what = "uses none of the tools" if question.must_use else "is empty"
         raise _malformed(reply, f"The answer {what}.")
-    return reply
+    return reply.model_copy(update={"stop": "tool_use" if reply.calls else "end"})
 
 
 def fault_in(value: Json, schema: Mapping[str, Any]) -> str:

@@ -88,8 +88,9 @@ class ClaudeChat:
     async def count(self, question: Question) -> int:
         """Tokens by the server; by `upper_estimate` where it cannot be asked or does not count."""
         spec = self._spec(question)
+        estimate = upper_estimate(request(question, spec, dict))
         if not self._signed_in or not self._counts:
-            return upper_estimate(request(question, spec, dict))
+            return estimate
         client = await self._open()
         made = request(question, spec, _sdk().transform_schema)
         sdk = _sdk()
@@ -103,7 +104,7 @@ class ClaudeChat:
             self._counts = error.status_code not in _UNCOUNTED
         except (sdk.AnthropicError, TimeoutError, ValueError, TypeError, AttributeError):
             pass
-        return upper_estimate(made)
+        return estimate
 
     # -- one call -----------------------------------------------------------------------------
 
