@@ -20,7 +20,7 @@ ONE_PLACE = {
     "playwright": ("executors/browser/",),
     "sqlalchemy": ("stores/",),
     "ruamel": ("formats/",),
-    "anthropic": ("planners/",),
+    "anthropic": ("chats/",),
     "dbos": ("jobs/",),
     "typer": ("cli/",),
 }

@@ -23,7 +23,7 @@ HEAVY = (
 )
 
 # Made empty in the copy where they do not exist yet, so that each contract can be broken.
-ROOMS = ["core", "engine", "planners", "executors", "extractors", "formats", "stores", "secrets"]
+ROOMS = ["core", "engine", "planners", "executors", "extractors", "formats", "stores", "secrets", "chats"]
 ROOMS += ["sinks", "runtime", "settings", "wiring", "cli"]
 
 

@@ -82,7 +82,9 @@ def failure_text(brief: Brief, written: Written) -> str:
 
 def page_text(url: str, title: str, outline: str) -> str:
     """What a page shows, in a block that nothing in it can end."""
-    inside = re.sub(r"<(?=\s*/?\s*page\b)", _LIKE_LESS, cut(outline), flags=re.IGNORECASE)
+    # Where the pointer is tells nothing of what may be done.
+    lean = re.sub(r" \[(?:cursor=pointer|active)\]", "", outline)
+    inside = re.sub(r"<(?=\s*/?\s*page\b)", _LIKE_LESS, cut(lean), flags=re.IGNORECASE)
     where, what = (
         json.dumps(text, ensure_ascii=False).replace("<", _LIKE_LESS).replace(">", "")
         for text in (url[:500], title[:200])
