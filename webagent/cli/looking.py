@@ -139,6 +139,7 @@ def _show_run(
             *(f"reopened: {cause} ({count})" for cause, count in one.reopened.items()),
             *(f"rung {rung} ({count})" for rung, count in one.rungs.items() if count < 100),
             f"effect {one.effect}: {one.effect_key}" if one.effect else "",
+            f"models: {showing.cost_text(one.models)}" if one.models is not None else "",
         ]
         if any(told):
             text = f"{path}: {'; '.join(t for t in told if t)}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from webagent.core.base import Json
+    from webagent.runtime.result import ModelCost
 
 # Other (control, format, surrogate, private, unassigned), and separators of lines and paragraphs.
 _UNFIT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -34,6 +35,13 @@ def one_line(text: str, width: int = 80) -> str:
     """A text in one line of bounded length."""
     flat = " ".join(plain(text).split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def cost_text(cost: ModelCost) -> str:
+    """What models cost, in a few words; money only where a price is known."""
+    money = f", {cost.money:.4f} by the price table" if cost.money else ""
+    calls = "1 call" if cost.calls == 1 else f"{cost.calls} calls"
+    return f"{calls}, {cost.tokens:,} tokens{money}, {cost.seconds:.1f} s"
 
 
 def short_value(value: Json, width: int = 40) -> str:

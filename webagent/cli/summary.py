@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from webagent.cli.progress import STATUS_STYLES, tree
-from webagent.cli.showing import is_empty_fault_list, one_line, short_value
+from webagent.cli.showing import cost_text, is_empty_fault_list, one_line, short_value
 from webagent.core.page import Drift
 from webagent.core.plan import Question, template_of
 from webagent.engine.state import RunState
@@ -40,6 +40,8 @@ def show_result(
     for step in result.steps.values():
         for line in _worth_saying(step, used=_used(state)):
             console.print(Text(f"  {line}"), soft_wrap=True)
+    for role, cost in result.models.items():
+        console.print(Text(f"Model as {role}: {cost_text(cost)}"), soft_wrap=True)
     if result.accepted:
         told = one_line(", ".join(result.accepted), 200)
         console.print(Text(f"Healed and kept in the recipe: {told}"), soft_wrap=True)
@@ -95,6 +97,12 @@ def next_steps(result: RunResult, *, held: bool = False) -> list[str]:
             *lines[1:],
             f"Edit {file}, then go on: webagent resume {result.run} --recipe {file}",
         ]
+    if result.status == "limit" and result.models:
+        file = shlex.quote(result.recipe_file or "RECIPE")
+        lines.append(
+            f"Go on with a larger budget: edit {file}, webagent resume {result.run} --recipe {file}"
+        )
+        return lines
     if result.status != "met":
         lines.append(f"Go on: webagent resume {result.run}")
     return lines

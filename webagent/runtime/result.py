@@ -8,7 +8,7 @@ from webagent.core.base import Frozen, Json
 from webagent.core.page import Drift
 from webagent.core.plan import Question, template_of
 from webagent.engine.decide import EXIT_PARKED
-from webagent.engine.state import Node, NodeState, RunState
+from webagent.engine.state import Node, NodeState, RunState, Spent
 
 Status: TypeAlias = Literal[
     "met", "failed", "limit", "waiting", "unknown", "parked", "running", "interrupted"
@@ -17,10 +17,27 @@ Status: TypeAlias = Literal[
 PARK_EXITS = {"person": 3, "limit": 4, "until": 0, "stopped": EXIT_PARKED}
 
 
+class ModelCost(Frozen):
+    """What models cost: ``tokens`` sent and received, cached ones too; ``money`` by price table."""
+
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, spent: Spent) -> ModelCost:
+        """As it was folded."""
+        return cls(
+            calls=spent.calls, tokens=spent.tokens, money=round(spent.money, 8),
+            seconds=round(spent.seconds, 3),
+        )  # fmt: skip
+
+
 class StepResult(Frozen):
     """How one step (or one item of a for_each) stands.
 
-    ``question``: what a person is asked, while nobody has answered.
+    ``question``: what a person is asked, while nobody has answered. ``models``: what it cost.
     """
 
     path: str
@@ -37,6 +54,7 @@ class StepResult(Frozen):
     effect: str | None = None
     effect_key: str | None = None
     question: Question | None = None
+    models: ModelCost | None = None
 
 
 class RunResult(Frozen):
@@ -44,7 +62,8 @@ class RunResult(Frozen):
 
     ``interrupted`` is a run that did not end and that nobody works on any more. ``recipe_file`` is
     the recipe's path as it was given. ``proposed``: met steps whose segment was revised and that
-    wait for a word on it (`accept`, `reject`); ``accepted``: those that had one.
+    wait for a word on it (`accept`, `reject`); ``accepted``: those that had one. ``models``: what
+    each role cost.
     """
 
     run: str
@@ -58,6 +77,7 @@ class RunResult(Frozen):
     steps: dict[str, StepResult] = {}
     proposed: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
+    models: dict[str, ModelCost] = {}
 
     @property
     def ok(self) -> bool:
@@ -90,6 +110,7 @@ def result_of(state: RunState, *, held: bool = False) -> RunResult:
                     effect=node.effect.phase if node.effect else None,
                     effect_key=node.effect.key if node.effect else None,
                     question=_open_question(node),
+                    models=ModelCost.of(node.spent) if node.spent.calls else None,
                 )  # fmt: skip
     status, code, reason = _status(state, held=held)
     return RunResult(
@@ -104,6 +125,7 @@ def result_of(state: RunState, *, held: bool = False) -> RunResult:
         steps=steps,
         proposed=_proposed(state),
         accepted=tuple(path for path, word in state.said.items() if word == "accepted"),
+        models={role: ModelCost.of(spent) for role, spent in state.spent.items()},
     )
 
 
