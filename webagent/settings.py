@@ -26,6 +26,7 @@ VARIABLES = {
     "browser": "WEBAGENT_BROWSER",
     "headed": "WEBAGENT_HEADED",
     "hosts": "WEBAGENT_HOSTS",
+    "models": "WEBAGENT_MODEL",
     "store": "WEBAGENT_STORE",
 }
 
@@ -43,6 +44,9 @@ class Settings:
     ``store`` is the folder of SQLite's file and of all files of runs; with ``database`` (a Postgres
     URL) only the latter. ``hosts`` maps names to ``ADDRESS:PORT`` on this machine. ``env`` is what
     secrets may name; it is not shown when the settings are printed.
+
+    ``models`` is the file's table as it stands there (``models_at``), ``model`` the name that goes
+    before it; `wiring.model_specs` reads both. ``base_url`` and the keys are the Messages server's.
     """
 
     cwd: Path
@@ -51,12 +55,23 @@ class Settings:
     browser: Path | None = None
     headed: bool = False
     hosts: tuple[tuple[str, str], ...] = ()
+    models: Any = None
+    models_at: str = ""
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    auth_token: str | None = field(default=None, repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def store_place(self) -> Path | str:
         """What opens the store: the database's URL, else the folder."""
         return self.store if self.database is None else self.database
+
+    @property
+    def model_keys(self) -> frozenset[str]:
+        """What signs in at the models' server, for the redactor."""
+        return frozenset(key for key in (self.api_key, self.auth_token) if key)
 
     @property
     def host_map(self) -> dict[str, str]:
@@ -71,6 +86,7 @@ def load_settings(env: Mapping[str, str] | None = None, cwd: Path | None = None)
     file = cwd / CONFIG_FILE
     said = _file_values(file)
     where = dict.fromkeys(said, str(file))
+    models, base_url = _models(said.pop("models", None), str(file))
     for key, variable in VARIABLES.items():
         if env.get(variable, "").strip():
             said[key], where[key] = env[variable].strip(), variable
@@ -82,6 +98,13 @@ def load_settings(env: Mapping[str, str] | None = None, cwd: Path | None = None)
         browser=_browser(said.get("browser"), where.get("browser", ""), cwd),
         headed=_flag(said.get("headed", False), where.get("headed", "")),
         hosts=_hosts(said.get("hosts", {}), where.get("hosts", "")),
+        models=models,
+        models_at=str(file) if models is not None else "",
+        model=said.get("models"),
+        base_url=_base_url(env.get("ANTHROPIC_BASE_URL", "").strip(), "ANTHROPIC_BASE_URL")
+        or _base_url(base_url, f"{file}: models.base_url"),
+        api_key=env.get("ANTHROPIC_API_KEY", "").strip() or None,
+        auth_token=env.get("ANTHROPIC_AUTH_TOKEN", "").strip() or None,
         env=dict(env),
     )
 
@@ -177,6 +200,26 @@ def _hosts(value: Any, where: str) -> tuple[tuple[str, str], ...]:
             raise BadInput(f"{where}: {name} stands there twice.")
         found[name] = address
     return tuple(found.items())
+
+
+def _models(value: Any, where: str) -> tuple[Any, Any]:
+    """The table of models without its ``base_url``, and that."""
+    if not isinstance(value, dict):
+        return value, None
+    rest = {key: inner for key, inner in value.items() if key != "base_url"}
+    return rest or None, value.get("base_url")
+
+
+def _base_url(value: Any, where: str) -> str | None:
+    if not value:
+        return None
+    text = _text(value, where, "the models' server")
+    if not re.fullmatch(r"https?://[^\s/@]+(/\S*)?", text):
+        raise BadInput(
+            f"{where}: this is not the URL of a server.",  # not shown: it may hold a password
+            hint="Write https://HOST, without user and password.",
+        )
+    return text.rstrip("/")
 
 
 def _is_loopback(address: str) -> bool:

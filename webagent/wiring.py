@@ -21,6 +21,7 @@ from webagent.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from webagent.core.action import Action
+    from webagent.core.chat import ModelSpec, Role
     from webagent.core.expect import Expectation
     from webagent.core.plan import InputSpec, Plan
     from webagent.core.recipe import Recipe
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from webagent.core.target import Target
     from webagent.engine.proposals import Proposal
     from webagent.executors.browser.chromium import Chromium, Launch
-    from webagent.ports import Artifacts, Clock, Executor, Runner, Secrets, Store
+    from webagent.ports import Artifacts, Chat, Clock, Executor, Runner, Secrets, Store
     from webagent.runtime.context import Deps
     from webagent.runtime.journal import Watch
 
@@ -274,7 +275,7 @@ def secret_source(found: Settings, plan: Plan) -> tuple[Secrets, Redactor]:
     from webagent.secrets.source import SecretSource, specs_of
 
     source = SecretSource(specs_of(plan), env=found.env, cwd=found.cwd, clock=clock())
-    redactor = Redactor(source.known)
+    redactor = Redactor(lambda: source.known() | found.model_keys)
     _redactors.append(redactor)
     return source, redactor
 
@@ -316,6 +317,58 @@ async def check_secrets(source: Secrets, plan: Plan) -> None:
     """
     for use in used_secrets(plan):
         await source.value(use)
+
+
+# -- models -----------------------------------------------------------------------------------
+
+
+def model_specs(
+    found: Settings, plan: Plan | None = None, *, default: bool = False
+) -> dict[Role, ModelSpec]:
+    """The model of each role that has one: the recipe goes before the settings.
+
+    ``default``: roles without one get `DEFAULT_MODEL`; only where a person has asked for a model.
+
+    Raises:
+        BadInput: the settings' models are wrong, or money is limited where a price is not known.
+    """
+    from webagent.core.chat import DEFAULT_MODEL, Models
+    from webagent.core.chat import ModelSpec as Spec
+    from webagent.core.check_models import money_limited, unpriced
+    from webagent.formats.model_grammar import models_of_settings
+
+    models = models_of_settings(found.models, found.models_at, found.model)
+    steps = () if plan is None else plan.steps
+    if plan is not None:
+        models = plan.models.over(models)
+    if default and not models.off:
+        models = models.over(Models.all(Spec(model=DEFAULT_MODEL)))
+    if plan is not None and money_limited(plan.budget, steps):
+        missing = unpriced(models, all_roles=True)
+    else:
+        missing = unpriced(models)
+    if missing:
+        raise BadInput(
+            f"A money budget needs the price of each model: there is none for {missing[0]}.",
+            hint=f"Write price with input and output (for a million tokens) at models.{missing[0]}",
+        )
+    return models.named
+
+
+def make_chat(found: Settings, plan: Plan | None = None, *, default: bool = False) -> Chat | None:
+    """What asks the models of a plan; None where none is named. Takes `model_specs`' arguments.
+
+    Raises:
+        BadInput: as `model_specs`.
+    """
+    specs = model_specs(found, plan, default=default)
+    if not specs:
+        return None
+    from webagent.chats.claude import ClaudeChat
+
+    return ClaudeChat(
+        specs, api_key=found.api_key, auth_token=found.auth_token, base_url=found.base_url
+    )
 
 
 # -- browsers ---------------------------------------------------------------------------------

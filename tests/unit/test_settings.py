@@ -94,12 +94,13 @@ def test_a_wrong_variable_is_named(tmp_path: Path, env: dict[str, str], says: st
     "text, says",
     [
         ("haeded = true", "Did you mean 'headed'?"),
-        ("colour = 1", "There are: browser, headed, hosts, store."),
+        ("colour = 1", "There are: browser, headed, hosts, models, store."),
         ("store = 'x'\nheaded = yes", "line 2"),
         ("headed = 3", "yes or no"),
         ("store = 3", "store has to be a text, not 3"),
         ("browser = []", "browser has to be a text"),
         ("hosts = 3", "hosts has to be a table"),
+        ("models = {base_url = 'somewhere'}", "models.base_url: this is not the URL of a server"),
     ],
 )
 def test_a_wrong_key_is_named_with_its_file(tmp_path: Path, text: str, says: str) -> None:
@@ -114,3 +115,37 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "webagent.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(BadInput, match=r"webagent\.toml"):
         load_settings({}, tmp_path)
+
+
+def test_the_models_table_is_kept_for_wiring_and_its_server_taken_out(tmp_path: Path) -> None:
+    text = "[models]\nbase_url = 'http://127.0.0.1:8080/'\nplanner = 'claude-x'\n"
+    (tmp_path / "webagent.toml").write_text(text, "utf-8")
+    found = load_settings({}, tmp_path)
+    assert found.models == {"planner": "claude-x"}
+    assert found.models_at == str(tmp_path / "webagent.toml")
+    assert (found.base_url, found.model) == ("http://127.0.0.1:8080", None)
+
+
+def test_a_models_server_alone_names_no_model(tmp_path: Path) -> None:
+    (tmp_path / "webagent.toml").write_text("models = {base_url = 'https://a.example'}", "utf-8")
+    assert load_settings({}, tmp_path).models is None
+
+
+def test_the_usual_variables_give_key_and_server(tmp_path: Path) -> None:
+    env = {
+        "ANTHROPIC_API_KEY": " sk-of-kim ",
+        "ANTHROPIC_AUTH_TOKEN": "token-of-kim",
+        "ANTHROPIC_BASE_URL": "https://models.example/anthropic",
+        "WEBAGENT_MODEL": "claude-x",
+    }
+    found = load_settings(env, tmp_path)
+    assert (found.api_key, found.auth_token) == ("sk-of-kim", "token-of-kim")
+    assert (found.base_url, found.model) == ("https://models.example/anthropic", "claude-x")
+    assert found.model_keys == {"sk-of-kim", "token-of-kim"}
+    assert "of-kim" not in repr(found)
+
+
+def test_a_server_with_a_password_is_refused_and_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="ANTHROPIC_BASE_URL") as caught:
+        load_settings({"ANTHROPIC_BASE_URL": "https://kim:hunter2@a.example"}, tmp_path)
+    assert "hunter2" not in str(caught.value)

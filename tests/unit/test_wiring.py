@@ -6,17 +6,24 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
+from fixtures.messages import KEY, MessagesServer, Smallest
 from webagent import wiring
 from webagent.core.base import SecretUse
+from webagent.core.chat import DEFAULT_MODEL, Models, ModelSpec, Question, Text, Turn
 from webagent.core.compile import compile_plan
 from webagent.core.errors import BadInput
+from webagent.core.limits import Budget
 from webagent.core.plan import BrowserOptions, Plan
 from webagent.formats.recipe_yaml import parse_recipe
 from webagent.ports import Runner
+from webagent.settings import Settings
 from webagent.stores import processes
 
 NOW = datetime(2026, 11, 30, 23, 30, tzinfo=UTC)
@@ -108,3 +115,118 @@ def test_what_ran_elsewhere_is_not_known_to_be_gone(sleeper: subprocess.Popen[by
 def test_this_very_process_is_never_ended():
     assert not wiring.end_runner(wiring.this_runner())
     assert os.getpid()
+
+
+# --- models ---
+
+PRICED = {"model": "claude-m", "price": {"input": 3, "output": 15}, "max_tokens": 99}
+
+
+def models(found: dict[str, Any] | str | None = None, recipe: Models | None = None, **more: Any):
+    """The models by role when the settings say so, and the recipe."""
+    budget = Budget(money=more.pop("money", None))
+    plan = Plan(recipe_id="x", steps=(), models=recipe or Models(), budget=budget)
+    settings = Settings(Path(), Path(), models=found, models_at="webagent.toml", **more)
+    return {role: spec.model for role, spec in wiring.model_specs(settings, plan).items()}
+
+
+ALL = {"planner": "claude-x", "executor": "claude-x", "reader": "claude-x"}
+
+
+def test_without_a_name_no_model_is_asked():
+    assert models() == {}
+    assert wiring.make_chat(Settings(Path(), Path(), api_key="sk-that-lies-about")) is None
+
+
+def test_a_command_that_needs_one_takes_the_default():
+    found = wiring.model_specs(Settings(Path(), Path(), models={"reader": "mine"}), default=True)
+    assert {role: spec.model for role, spec in found.items()} == {
+        "planner": DEFAULT_MODEL, "executor": DEFAULT_MODEL, "reader": "mine",
+    }  # fmt: skip
+    assert wiring.model_specs(Settings(Path(), Path(), models="none"), default=True) == {}
+
+
+def test_the_default_is_a_model_that_the_sdk_knows():
+    from anthropic.types import model_param
+
+    assert DEFAULT_MODEL in get_args(get_args(model_param.ModelParam)[0])
+
+
+def test_models_are_named_for_all_roles_or_by_role():
+    assert models("claude-x") == models({"model": "claude-x"}) == models(model="claude-x") == ALL
+    assert models({"planner": "claude-x"}) == {"planner": "claude-x"}
+
+
+def test_the_recipe_goes_before_the_settings_role_by_role():
+    recipe = Models(planner=ModelSpec(model="big"))
+    assert models("claude-x", recipe) == ALL | {"planner": "big"}
+
+
+@pytest.mark.parametrize(
+    "found, recipe, name",
+    [
+        ("claude-x", Models(off=True), None),
+        ("none", Models(planner=ModelSpec(model="big")), None),
+        ({"planner": "claude-x"}, Models(planner=ModelSpec(model="big")), "none"),
+    ],
+)
+def test_none_anywhere_is_none(found: Any, recipe: Models, name: str | None):
+    assert models(found, recipe, model=name) == {}
+
+
+def test_the_variable_goes_before_the_file_and_drops_the_price_of_another_model():
+    settings = Settings(Path(), Path(), models={"planner": PRICED}, model="claude-x")
+    planner = wiring.model_specs(settings)["planner"]
+    assert (planner.model, planner.max_tokens, planner.price.known) == ("claude-x", 99, False)
+    same = wiring.model_specs(replace(settings, model="claude-m"))["planner"]
+    assert same.price.input == 3
+
+
+@pytest.mark.parametrize(
+    "found, says",
+    [
+        ({"planer": "x"}, "webagent.toml: models has no key 'planer'"),
+        ({"planner": {"model": "x", "effort": "hihg"}}, "did you mean 'high'?"),
+        ({"planner": {"modle": "x"}}, "did you mean 'model'?"),
+        ({"planner": {"model": "x", "seconds": -1}}, "a duration is wanted here"),
+        ([1], "a model's name is wanted here, not a list"),
+        ({"planner": {"model": "x", "budget": {"money": 1}}}, "at models.planner"),
+    ],
+)
+def test_a_wrong_models_table_is_named(found: Any, says: str):
+    with pytest.raises(BadInput) as caught:
+        models(found)
+    assert says in str(caught.value)
+
+
+def test_money_is_limited_only_where_prices_are_known():
+    assert models({"planner": PRICED}, money=1.0) == {"planner": "claude-m"}
+    with pytest.raises(BadInput, match="there is none for executor"):
+        models({"planner": PRICED, "executor": "x"}, money=1.0)
+
+
+def test_the_models_key_is_taken_out_of_all_that_is_kept():
+    settings = Settings(Path(), Path(), api_key="sk-of-kim", auth_token="token-of-kim")
+    _, redactor = wiring.secret_source(settings, Plan(recipe_id="x", steps=()))
+    told = redactor.text("sk-of-kim and token-of-kim")
+    assert "of-kim" not in told
+    assert wiring.redact_all("Bearer token-of-kim") == "Bearer [secret]"
+
+
+async def test_a_chat_is_made_of_the_settings():
+    with MessagesServer(Smallest()) as server:
+        settings = Settings(
+            Path(), Path(), models="claude-x", api_key=KEY, base_url=server.base_url
+        )
+        chat = wiring.make_chat(settings)
+        assert chat is not None
+        turns = (Turn(role="user", texts=(Text(text="Hello"),)),)
+        assert (await chat.ask(Question(role="reader", turns=turns))).text == "OK"
+
+
+def test_neither_help_nor_check_loads_the_sdk():
+    code = (
+        "import sys; import webagent.cli, webagent.wiring as w; w.recipe_schema();"
+        "sys.exit('anthropic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -19,6 +19,9 @@ ROLES: tuple[Role, ...] = ("planner", "executor", "reader")
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 # What a call may be told not to pass where nobody said more.
 MAX_TOKENS = 4096
+# For what a person asks of a model without naming one (`plan "…"`, `doctor --model`); never for a
+# run, which asks only models that are named.
+DEFAULT_MODEL = "claude-sonnet-5-5"
 
 
 class Price(Frozen):
@@ -31,6 +34,11 @@ class Price(Frozen):
     output: float = 0.0
     cache_read: float | None = None
     cache_write: float | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether money can be counted with it."""
+        return self.input > 0 or self.output > 0
 
 
 class ModelSpec(Frozen):
@@ -46,6 +54,38 @@ class ModelSpec(Frozen):
     seconds: float = 120.0
     price: Price = Price()
     budget: Budget = Budget()
+
+
+class Models(Frozen):
+    """Which model works in which role; None: this level names none. ``off``: none may work."""
+
+    planner: ModelSpec | None = None
+    executor: ModelSpec | None = None
+    reader: ModelSpec | None = None
+    off: bool = False
+
+    @classmethod
+    def all(cls, spec: ModelSpec) -> Models:
+        """One model in all roles."""
+        return cls(planner=spec, executor=spec, reader=spec)
+
+    @property
+    def named(self) -> dict[Role, ModelSpec]:
+        """The roles that have a model."""
+        if self.off:
+            return {}
+        found = {role: getattr(self, role) for role in ROLES}
+        return {role: spec for role, spec in found.items() if spec is not None}
+
+    def over(self, below: Models) -> Models:
+        """What holds when this goes before another, role by role; off in either is off."""
+        if self.off or below.off:
+            return Models(off=True)
+        return Models(
+            planner=self.planner or below.planner,
+            executor=self.executor or below.executor,
+            reader=self.reader or below.reader,
+        )
 
 
 class Usage(Frozen):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from webagent.core.check import check_recipe, check_step
+from webagent.core.check_models import check_models
 from webagent.core.errors import Problem, RecipeInvalid
 from webagent.core.link import Linker, lay_out, places
 from webagent.core.origins import add_sign_ins, set_origins
@@ -79,6 +80,7 @@ class _Compiler:
         for draft in self.drafts.values():
             if not draft.broken:
                 check_step(draft, self.drafts, self.outputs, self.faults)
+        check_models(self.recipe, [draft.step for draft in self.drafts.values()], self.faults)
         for index, name in enumerate(self.recipe.on_change):
             linker.output_named(f"on_change[{index}]", name)
         self._sort()
@@ -117,7 +119,7 @@ class _Compiler:
         """The plan; only when there are no faults."""
         recipe = self.recipe
         shared = ("errand", "inputs", "secrets", "sites", "budget", "browser", "on_change",
-                  "allow_private", "max_radius", "keep_heals")  # fmt: skip
+                  "allow_private", "max_radius", "keep_heals", "models")  # fmt: skip
         return Plan(
             recipe_id=recipe.id,
             steps=tuple(self._step(self.drafts[path]) for path in self.sorted),

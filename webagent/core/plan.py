@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field
 
 from webagent.core.action import Action
 from webagent.core.base import Frozen, Json
+from webagent.core.chat import Models
 from webagent.core.effect import EffectKind
 from webagent.core.expect import Expectation
 from webagent.core.limits import Budget
@@ -185,6 +186,7 @@ class Plan(Frozen):
     subplans: dict[str, SubPlan] = {}
     steps: tuple[PlanStep, ...]
     budget: Budget = Budget()
+    models: Models = Models()
     browser: BrowserOptions = BrowserOptions()
     on_change: tuple[str, ...] = ()
     allow_private: bool = False

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from webagent.core.base import Frozen, Json
+from webagent.core.chat import Models
 from webagent.core.limits import Budget
 from webagent.core.plan import BrowserOptions, InputSpec, SecretSpec, Step
 
@@ -52,7 +53,7 @@ class Recipe(Frozen):
     allow_private: bool = False
     max_radius: int | None = None
     keep_heals: Literal["never", "none"] = "never"
-    models: Json = None
+    models: Models = Models()
     file: str = ""
     digest: str = ""
     places: dict[str, Place] = Field(default={}, repr=False)

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from webagent.core.plan import BrowserOptions, InputSpec, SecretSpec
 from webagent.formats.document import Node, Report
+from webagent.formats.model_grammar import MODELS
 from webagent.formats.read_grammar import NAME, NAME_HINT
 from webagent.formats.scalars import Choice, Flag, Number, Origin, Text, Value
 from webagent.formats.shapes import BAD, Key, Keys, ListOf, MapOf, Schema, wanted
@@ -266,7 +267,7 @@ RECIPE_KEYS: dict[str, Key] = {
     "sites": Key(ListOf(Origin(), single=True), "the origins this errand works on"),
     "steps": Key(STEPS, "the errand's steps by name", required=True),
     "budget": Key(BUDGET, "limits of the whole run"),
-    "models": Key(Value(), "models by role", built=False),
+    "models": Key(MODELS, "the models that may be asked, by role; none: no model"),
     "browser": Key(BROWSER, "how the browser is started"),
     "on_change": Key(
         ListOf(_FIELD_PATH, single=True), "outputs whose change since the last run matters"

@@ -19,6 +19,7 @@ from webagent.core.plan import (
 from webagent.formats.document import Node, Report
 from webagent.formats.expectation_grammar import EXPECTATIONS
 from webagent.formats.expressions import Expr, ItemKey, ListExpr
+from webagent.formats.model_grammar import Money
 from webagent.formats.scalars import Choice, Duration, Flag, Number, Origin, Text, Value
 from webagent.formats.segment_grammar import SEGMENT
 from webagent.formats.shapes import BAD, Key, Keys, ListOf, MapOf, Reference, Schema, wanted
@@ -110,8 +111,9 @@ BUDGET = Keys(
         "attempts": Key(Number(least=1, most=100), "entries of a segment"),
         "seconds": Key(Duration(), "time, also as 5m"),
         "pages": Key(Number(least=1), "top-level documents"),
-        "tokens": Key(Number(), "model tokens", built=False),
-        "money": Key(Number(whole=False), "what models may cost", built=False),
+        "tokens": Key(Number(least=1), "of models: sent and received, cached ones too"),
+        "money": Key(Money(), "what models may cost, by their prices"),
+        "calls": Key(Number(least=1), "how often models may be asked"),
     },
     lambda values, _n, _a, _r: Budget(**values),
 )

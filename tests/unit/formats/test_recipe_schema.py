@@ -96,7 +96,7 @@ def test_the_short_and_the_long_forms_are_valid(schema: dict[str, Any], action: 
         step(expect="{count: {.x: {most: 3}}}"),
         step().replace("steps:", "sites: [a.example]\nsteps:"),
         step().replace("steps:", "inputs: {q: {type: text}}\nsteps:"),
-        step().replace("steps:", "models: {planner: x}\nsteps:"),
+        step().replace("steps:", "models: {planer: x}\nsteps:"),
     ],
 )
 def test_slips_are_invalid(schema: dict[str, Any], text: str) -> None:
