@@ -117,7 +117,10 @@ def _words(event: Event) -> str:  # noqa: C901 - one arm an event
         case ev.PersonAnswered():
             return f"{short_value(event.value)} by {event.by}"
         case ev.ModelCalled():
-            return f"{event.role} {event.model} {event.tokens_in}+{event.tokens_out} tokens"
+            sent = event.tokens_in + event.tokens_cached + event.tokens_written
+            fault = f" ({event.fault})" if event.fault else ""
+            told = f"{event.role} {event.model}{fault}: {sent} tokens sent, {event.tokens_out} received"
+            return f"{told}; {event.file}" if event.file else told
         case ev.LimitHit():
             return f"{event.limit}: {event.used:g} of {event.allowed:g}"
         case ev.RunParked():

@@ -226,7 +226,8 @@ class ScriptedTab:
             return True
         if self.policy.effect == "once":
             return self._committed
-        return self._acted or first_acting(step.segment or ()) is None
+        reads_only = step.segment is not None and first_acting(step.segment) is None
+        return self._acted or reads_only
 
     async def stirred(self, seconds: float) -> None:
         """A scripted page changes at once or never; give other steps their turn."""

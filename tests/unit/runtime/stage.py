@@ -110,6 +110,8 @@ class Stage:
     options: dict[str, Any] = field(default_factory=dict)
     pid: int = 1
     executors: list[ScriptedExecutor] = field(default_factory=list)
+    # What Deps is given beside: a chat, models, an adviser.
+    extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.site = ScriptedSite(self.plan)
@@ -133,6 +135,7 @@ class Stage:
             planner=self.planner,
             clock=self.clock,
             end_runner=lambda _runner: True,
+            **self.extra,
         )
 
     async def run(self, run: str = "r1", **options: Any) -> RunResult:
