@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webagent.core.base import Json, SecretUse
-from webagent.core.errors import BadInput
+from webagent.core.errors import BadInput, ModelUnavailable
 from webagent.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -479,7 +479,51 @@ async def make_deps(found: Settings, plan: Plan, store: Store, manner: Manner) -
         named_hosts=tuple(found.host_map),
         planner=LocalPlanner(),
         sidecar=manner.sidecar,
+        **_models(found, plan),
     )
+
+
+def _models(found: Settings, plan: Plan) -> dict[str, Any]:
+    """What asks a model in this run; nothing where none is named.
+
+    Raises:
+        ModelUnavailable: a step has no segment, and there is nobody to ask.
+    """
+    from webagent.core.plan import PAGELESS
+
+    unwritten = [s.path for s in plan.steps if s.segment is None and s.do not in PAGELESS]
+    chat = make_chat(found, plan)
+    specs = model_specs(found, plan)
+    if unwritten and (chat is None or "executor" not in specs):
+        raise ModelUnavailable(
+            f"{unwritten[0]} has no segment, and no model is named that could work it.",
+            fault="no_key",
+            hint="Write its segment, or name a model for the executor: models: MODEL",
+        )
+    if chat is None:
+        return {}
+    if unwritten and not (found.api_key or found.auth_token):
+        from webagent.chats.claude import NO_KEY_HINT
+
+        raise ModelUnavailable(
+            f"{unwritten[0]} has no segment: a model has to work it, and there is no key for one.",
+            fault="no_key",
+            hint=NO_KEY_HINT,
+        )
+    from webagent.executors.improvise import ModelImproviser
+    from webagent.extractors.by_model import ModelReading
+    from webagent.extractors.extractor import Extractor
+    from webagent.formats.actions_text import actions_from_texts
+    from webagent.formats.segment_text import action_data
+    from webagent.planners.claude.revise import ClaudeAdviser
+
+    return {
+        "chat": chat,
+        "models": specs,
+        "adviser": ClaudeAdviser(action_data, actions_from_texts),
+        "improviser": ModelImproviser(),
+        "reader": ModelReading(Extractor(clock().now, plan.browser.locale).value),
+    }
 
 
 async def bare_deps(found: Settings, store: Store) -> Deps:
