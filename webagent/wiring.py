@@ -502,7 +502,7 @@ def _models(found: Settings, plan: Plan) -> dict[str, Any]:
         )
     if chat is None:
         return {}
-    if unwritten and not (found.api_key or found.auth_token):
+    if unwritten and not (found.api_key or found.auth_token or found.base_url):
         from webagent.chats.claude import NO_KEY_HINT
 
         raise ModelUnavailable(

@@ -119,7 +119,7 @@ def _words(event: Event) -> str:  # noqa: C901 - one arm an event
         case ev.ModelCalled():
             sent = event.tokens_in + event.tokens_cached + event.tokens_written
             fault = f" ({event.fault})" if event.fault else ""
-            told = f"{event.role} {event.model}{fault}: {sent} tokens sent, {event.tokens_out} received"
+            told = f"{event.role} {event.model}{fault}: {sent}+{event.tokens_out} tokens"
             return f"{told}; {event.file}" if event.file else told
         case ev.LimitHit():
             return f"{event.limit}: {event.used:g} of {event.allowed:g}"

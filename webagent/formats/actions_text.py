@@ -1,4 +1,4 @@
-"""Actions as a model writes them: one in the recipe's notation a text, read by the recipe's parser."""
+"""Actions as a model writes them: each a text in the recipe's notation, read by its parser."""
 
 from __future__ import annotations
 

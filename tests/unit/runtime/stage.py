@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -110,6 +110,7 @@ class Stage:
     options: dict[str, Any] = field(default_factory=dict)
     pid: int = 1
     executors: list[ScriptedExecutor] = field(default_factory=list)
+    redact: Callable[[str], str] = lambda text: text
     # What Deps is given beside: a chat, models, an adviser.
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -129,7 +130,7 @@ class Stage:
             executor=self.executor,
             secrets=NoSecrets(),
             runner=Who(host="here", boot="b", pid=self.pid, started=float(self.pid)),
-            redact_text=lambda text: text,
+            redact_text=self.redact,
             redact_event=lambda event: event,
             redact_effect=lambda change: change,
             planner=self.planner,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from tests.unit.runtime.stage import Stage, stage
 from webagent.chats.scripted import ScriptedChat
 from webagent.core import event as ev
-from webagent.core.action import Action, Goto
+from webagent.core.action import Goto
 from webagent.core.chat import ModelSpec, Price, Question, Reply, Role, ToolCall, question_text
 from webagent.core.errors import ModelError
 from webagent.core.limits import Budget
@@ -20,7 +20,7 @@ from webagent.core.page import Failure, Observation
 from webagent.executors.improvise import ModelImproviser
 from webagent.executors.scripted import Fault
 from webagent.extractors.by_model import ModelReading
-from webagent.formats.recipe_yaml import parse_recipe
+from webagent.formats.actions_text import actions_from_texts
 from webagent.formats.segment_text import action_data
 from webagent.planners.claude.revise import ClaudeAdviser
 from webagent.runtime.result import RunResult
@@ -74,16 +74,6 @@ def bare(made: Stage, *paths: str, **changes: Any) -> Stage:
     return made
 
 
-def actions(texts: Iterable[str]) -> tuple[Action, ...]:
-    """Actions from the recipe's notation, through the recipe's own parser."""
-    lines = "".join(f"\n      - {text}" for text in texts)
-    recipe = parse_recipe(
-        f"webagent: 1\nid: x\nsteps:\n  s:\n    do: submit\n    segment:{lines}\n", "x.yaml"
-    )
-    step: Any = recipe.steps["s"]
-    return tuple(step.segment)
-
-
 def equip(
     made: Stage, answer: Callable[[Question], Reply | ModelError], **specs: ModelSpec
 ) -> ScriptedChat:
@@ -94,7 +84,7 @@ def equip(
     made.extra = {
         "chat": chat,
         "models": {role: specs.get(role, ModelSpec(model="simulated")) for role in roles},
-        "adviser": ClaudeAdviser(action_data, actions),
+        "adviser": ClaudeAdviser(action_data, actions_from_texts),
         "improviser": ModelImproviser(),
         "reader": ModelReading(lambda text, _type: text),
     }
@@ -428,14 +418,7 @@ async def test_no_secret_reaches_a_question_or_what_is_kept_of_it(tmp_path: Path
     made = bare(stage(RECIPE, tmp_path), "look")
     made.site.outlines["look"] = "- text: hunter2 was here"
     chat = equip(made, moves(*LOOK))
-    plain = made.deps
-
-    def redacting() -> Any:
-        from dataclasses import replace
-
-        return replace(plain(), redact_text=lambda text: text.replace("hunter2", "[secret]"))
-
-    made.deps = redacting  # type: ignore[method-assign]
+    made.redact = lambda text: text.replace("hunter2", "[secret]")
     await made.run()
     assert "hunter2" not in "".join(question_text(q) for q in chat.questions)
     kept = [p.read_text("utf-8") for p in (made.folder / "r1").glob("call-*.json")]
