@@ -7,11 +7,14 @@ import os
 import shutil
 import sys
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from webagent import wiring
 from webagent.core.errors import BadInput, BrowserError, StoreError
 from webagent.settings import Settings
+
+if TYPE_CHECKING:
+    from webagent.core.chat import ModelSpec, Role
 
 LEAST_PYTHON = (3, 11)
 LEAST_FREE = 200 * 1024 * 1024
@@ -61,6 +64,7 @@ def examine(settings: Settings) -> list[Check]:
         _store(settings),
         _disk(settings),
         _hosts(settings),
+        _models(settings),
     ]
 
 
@@ -159,3 +163,28 @@ def _hosts(settings: Settings) -> Check:
         return Check("hosts", True, "names are looked up as usual", needed=False)
     names = ", ".join(f"{name} is {place}" for name, place in settings.hosts)
     return Check("hosts", True, f"{names}; no other name resolves in the browser", needed=False)
+
+
+def _models(settings: Settings) -> Check:
+    """Which model each role would ask, without asking it."""
+    try:
+        specs = wiring.model_specs(settings)
+    except BadInput as error:
+        return Check("models", False, error.message, error.hint, needed=False)
+    if not specs:
+        return Check("models", True, "none is named in the settings", needed=False)
+    told = "; ".join(f"{', '.join(roles)}: {spec.model}" for spec, roles in by_model(specs))
+    if settings.base_url is None and not settings.model_keys:
+        hint = "Set ANTHROPIC_API_KEY. Recipes run and are repaired without a model, too."
+        return Check("models", False, f"{told}, but there is no key", hint, needed=False)
+    where = f"at {settings.base_url}" if settings.base_url else "with a key"
+    return Check("models", True, f"{told}, {where}; --model asks them", needed=False)
+
+
+def by_model(specs: dict[Role, ModelSpec]) -> list[tuple[ModelSpec, tuple[Role, ...]]]:
+    """Each distinct model with the roles in which it works, in the order of roles."""
+    found: dict[str, tuple[ModelSpec, tuple[Role, ...]]] = {}
+    for role, spec in specs.items():
+        first, roles = found.get(spec.model, (spec, ()))
+        found[spec.model] = (first, (*roles, role))
+    return list(found.values())

@@ -11,6 +11,7 @@ from webagent.cli.options import HeadedOption, JsonOption
 
 if TYPE_CHECKING:
     from webagent.cli.glance import Glance
+    from webagent.cli.health import Check
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +23,10 @@ def register(app: typer.Typer) -> None:
 def doctor(
     install: Annotated[
         bool, typer.Option("--install", help="Get a browser by the best way, if there is none.")
+    ] = False,
+    model: Annotated[
+        bool,
+        typer.Option("--model", help="Ask each named model once: a small call that costs money."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -37,17 +42,40 @@ def doctor(
         else:
             showing.show(str(browser))
         return
+    if model:
+        _try_models(as_json=as_json)
+        return
     checks = health.look()
     ok = all(check.ok for check in checks if check.needed)
     if as_json:
         ending.write_json({"ok": ok, "checks": [check.as_json() for check in checks]})
     else:
         for check in checks:
-            mark = "ok  " if check.ok else ("BAD " if check.needed else "note")
-            showing.show(f"{mark} {check.name}: {check.told}")
-            if check.hint and not check.ok:
-                showing.show(f"     {check.hint}")
+            _show_check(check)
     raise typer.Exit(0 if ok else ending.EXIT_FAILED)
+
+
+def _try_models(*, as_json: bool) -> None:
+    import asyncio
+
+    from webagent.cli.trial import ask_each
+    from webagent.wiring import settings
+
+    tried = asyncio.run(ask_each(settings()))
+    ok = all(one.ok for one in tried)
+    if as_json:
+        ending.write_json({"ok": ok, "models": [one.as_json() for one in tried]})
+    else:
+        for one in tried:
+            _show_check(one.check)
+    raise typer.Exit(0 if ok else ending.EXIT_FAILED)
+
+
+def _show_check(check: Check) -> None:
+    mark = "ok  " if check.ok else ("BAD " if check.needed else "note")
+    showing.show(f"{mark} {check.name}: {check.told}")
+    if check.hint and not check.ok:
+        showing.show(f"     {check.hint}")
 
 
 def look(
