@@ -69,7 +69,8 @@ def edited(
         holder, step = find_step(recipe, edit.step)
         if _same((step.segment, _places(step)), (edit.after, _places(step, edit))):
             continue
-        if not _same(step.segment, edit.before):
+        # A step that a model worked had no segment before: the proven one is its first.
+        if not _same(step.segment or (), edit.before):
             raise BadInput(
                 f"{edit.step} in {holder.file} is not as this run had it: it was edited since.",
                 hint="Compare with `webagent revisions RUN` and change the file by hand, or run "

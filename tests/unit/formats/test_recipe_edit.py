@@ -15,6 +15,7 @@ from webagent.core.action import Action
 from webagent.core.errors import BadInput
 from webagent.core.expect import Expectation
 from webagent.core.recipe import Use
+from webagent.formats.actions_text import actions_from_texts
 from webagent.formats.recipe_edit import StepEdit, edit_step, edited, find_step, write_text
 from webagent.formats.recipe_yaml import load_recipe, parse_recipe
 
@@ -457,3 +458,17 @@ def test_any_segment_becomes_any_other(old: list[int], new: list[int], flow: boo
     assert found["s"] == before.model_copy(update={"segment": after})
     assert made.endswith(text[text.index("# rest") :])
     assert made.startswith(text[: text.index("segment:")])
+
+
+def test_a_step_that_a_model_worked_is_given_its_first_segment(tmp_path: Path):
+    file = tmp_path / "recipe.yaml"
+    text = (
+        "webagent: 1\nid: x\nsteps:\n  look:      # find it\n    do: search\n"
+        "    expect: [{output: {n: {type: string}}}]\n  # the next\n  other:\n    do: read\n"
+        "    segment: [{goto: http://a.test/}, {read: {t: h1}}]\n"
+    )
+    file.write_text(text, "utf-8")
+    made = actions_from_texts(["goto: http://a.test/", "read: {n: .n}"])
+    after = edited(str(file), [StepEdit("look", (), made)], "x")[str(file)][1]
+    added = '    segment:\n      - goto: http://a.test/\n      - read: {"n": .n}\n'
+    assert after == text.replace("  # the next\n", f"{added}  # the next\n")
