@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import anthropic
 
 BASE_URL = "https://api.anthropic.com"
-RETRIES = 4
+RETRIES = 6
 _COUNT_SECONDS = 15.0
 _CONNECT_SECONDS = 10.0
 _UNCOUNTED = frozenset({404, 405, 501})
@@ -192,7 +192,7 @@ class ClaudeChat:
 
     def _check_key(self, role: Role, spec: ModelSpec) -> None:
         if not self._signed_in:
-            told = f"There is no key for {_who(role, spec)}."
+            told = f"There is no key for the {role}'s model {spec.model}."
             raise ModelUnavailable(told, fault="no_key", hint=NO_KEY_HINT)
 
     async def _open(self) -> anthropic.AsyncAnthropic:
@@ -206,6 +206,7 @@ class ClaudeChat:
                 base_url=self._base_url or BASE_URL,
                 max_retries=self._retries,
                 default_headers={"Connection": "close"},
+                open_telemetry=False,
                 http_client=sdk.DefaultAsyncHttpxClient(event_hooks={"response": [_note]}),
             )
         return self._client
@@ -239,7 +240,7 @@ def _told(error: anthropic.APIStatusError) -> str:
 
 
 def _who(role: Role, spec: ModelSpec) -> str:
-    return f"the {role}'s model {spec.model}"
+    return f"The {role}'s model {spec.model}"
 
 
 def _named(error: ModelError, role: Role, spec: ModelSpec, redact: Any) -> ModelError:

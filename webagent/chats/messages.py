@@ -22,6 +22,8 @@ Strict: TypeAlias = Callable[[Schema], Schema]
 CACHE_MARKS = 4
 STRICT_TOOLS, STRICT_OPTIONAL, STRICT_UNIONS = 20, 24, 16
 
+_KINDS = (None, "object", "array", "string", "integer", "number", "boolean", "null")
+
 _TOLD = (
     "Answer with one JSON value and nothing else: no words around it, no code fence. It has to be "
     "valid by this JSON Schema:\n"
@@ -236,6 +238,8 @@ def _fits(schema: Any, *, root: bool = True) -> bool:
         if "items" not in schema:
             return False
         inner.append(schema["items"])
+    elif kind not in _KINDS:
+        return False
     elif kind is None and not unions and not schema.get("enum") and "const" not in schema:
         return False
     return all(_fits(one, root=False) for one in inner)

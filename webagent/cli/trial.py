@@ -74,7 +74,9 @@ async def _ask(chat: Chat, spec: ModelSpec, roles: tuple[Role, ...], *, default:
         reply = await chat.ask(question)
     except ModelError as error:
         usage = error.usage if isinstance(error.usage, Usage) else Usage()
-        return Tried(spec.model, roles, False, f"fails: {error.message}", error.hint, usage=usage)
+        return Tried(
+            spec.model, roles, False, f"does not work. {error.message}", error.hint, usage=usage
+        )
     noted = " (nobody named it: it is the default)" if default else ""
     money = reply.usage.money(spec.price) if spec.price.known else None
     cost = "no price is given" if money is None else f"cost {money:.6f}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from webagent.core.errors import RecipeInvalid
 from webagent.core.limits import Budget
 from webagent.core.plan import Plan
 from webagent.formats.document import Report
+from webagent.formats.model_grammar import models_of_settings
 from webagent.formats.recipe_schema import recipe_json_schema
 from webagent.formats.recipe_yaml import parse_recipe
 from webagent.formats.yaml_places import compose
@@ -154,3 +158,14 @@ def test_a_money_budget_of_a_step_needs_prices_too():
 
     with pytest.raises(RecipeInvalid, match="price of each model"):
         compile_plan(parse_recipe(text))
+
+
+def test_the_examples_of_the_documentation_are_right():
+    text = (Path(__file__).parents[3] / "docs/models.md").read_text("utf-8")
+    heads = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert [planned(head).models.planner is not None for head in heads] == [True, True]
+
+    (toml,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    table = tomllib.loads(toml)["models"]
+    del table["base_url"]  # taken out by the settings
+    assert set(models_of_settings(table, "webagent.toml").named) == {"planner", "reader"}
