@@ -220,7 +220,7 @@ def _fits(schema: Any, *, root: bool = True) -> bool:
     A free map (an object without named properties) cannot be held to; the answer to it is checked
     here all the same.
     """
-    if not isinstance(schema, dict):
+    if not isinstance(schema, dict) or schema.get("type") not in _KINDS:
         return False
     inner = [*schema.get("$defs", {}).values()]
     if root and (not _few([schema]) or _ringed(schema.get("$defs", {}))):
@@ -238,8 +238,6 @@ def _fits(schema: Any, *, root: bool = True) -> bool:
         if "items" not in schema:
             return False
         inner.append(schema["items"])
-    elif kind not in _KINDS:
-        return False
     elif kind is None and not unions and not schema.get("enum") and "const" not in schema:
         return False
     return all(_fits(one, root=False) for one in inner)
