@@ -1,0 +1,109 @@
+"""OURS: the errand drafted as a recipe, each step worked in a context of its own by the project.
+
+The recipe is drafted by one call of the planner role; then it is run as `webagent run` does it:
+settings, wiring, runner, browser and the SDK are the real ones. Steps without a segment are
+improvised by the executor role; what fails afterwards is for the ladder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from tests.bench.errands import planning
+from tests.bench.errands.meter import MODEL, Meter
+from tests.bench.errands.task import PASSWORD, Errand, request
+from webagent import wiring
+from webagent.core import event as ev
+from webagent.core.chat import Question, Text, Turn, Usage
+from webagent.core.plan import Plan
+from webagent.interface.errands import Terms, prepare
+from webagent.interface.running import begin
+from webagent.ports import Chat
+from webagent.runtime.result import RunResult
+from webagent.settings import Settings, load_settings
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of the project's runner, and its journal."""
+
+    result: RunResult
+    entries: list[ev.Entry] = field(default_factory=list)
+
+    @property
+    def made(self) -> Plan:
+        """The plan as it was when the run began."""
+        return next(e.event.plan for e in self.entries if isinstance(e.event, ev.PlanMade))
+
+    def seconds(self) -> dict[str, tuple[float, float]]:
+        """When each step began and ended, in seconds since the first began."""
+        found: dict[str, list[float]] = {}
+        for entry in self.entries:
+            if isinstance(entry.event, ev.StepStarted | ev.StepFinished):
+                at = datetime.fromisoformat(entry.at).timestamp()
+                found.setdefault(entry.event.step, []).append(at)
+        began = min(times[0] for times in found.values())
+        return {step: (times[0] - began, times[-1] - began) for step, times in found.items()}
+
+    def bound(self, tabs: int = 4) -> tuple[float, float, float]:
+        """Makespan; the longest way through the graph; the least that so many tabs allow.
+
+        Both by the time that each step took in this run. What tabs allow: no less than the longest
+        way, and no less than all work spread evenly over them.
+        """
+        times = self.seconds()
+        took = {step: end - begin for step, (begin, end) in times.items()}
+        ready: dict[str, float] = {}
+        for step in self.made.steps:
+            before = max((ready.get(need, 0.0) for need in step.needs), default=0.0)
+            ready[step.path] = before + took.get(step.path, 0.0)
+        longest = max(ready.values())
+        makespan = max(end for _, end in times.values())
+        return makespan, longest, max(longest, sum(took.values()) / tabs)
+
+    def tell(self, meter: Meter) -> None:
+        """Put the calls of the journal into a meter."""
+        for entry in self.entries:
+            event = entry.event
+            if isinstance(event, ev.ModelCalled):
+                usage = Usage(
+                    tokens_in=event.tokens_in, tokens_out=event.tokens_out,
+                    cache_read=event.tokens_cached, cache_write=event.tokens_written,
+                )  # fmt: skip
+                meter.add(event.role, usage)
+
+
+async def draft(errand: Errand, chat: Chat, meter: Meter) -> str:
+    """The recipe of an errand, by one call of the planner."""
+    question = Question(
+        role="planner",
+        system=(Text(text=planning.DRAFT_PROMPT, cached=True),),
+        turns=(Turn(role="user", texts=(Text(text=request(errand)),)),),
+        schema_=planning.DRAFT_SCHEMA,
+    )
+    reply = await chat.ask(question)
+    meter.add("planner", reply.usage)
+    assert isinstance(reply.data, dict)
+    return str(reply.data["recipe"]).replace("\nsteps:\n", f"\nmodels: {MODEL}\nsteps:\n", 1)
+
+
+def settings_of(folder: Path, hosts: str, base_url: str, key: str) -> Settings:
+    """The settings of a run whose models are asked at ``base_url``."""
+    env: Mapping[str, str] = {
+        **os.environ, "WEBAGENT_HOSTS": hosts, "WEBAGENT_STORE": str(folder / "store"),
+        "ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": base_url, "DESK_PASSWORD": PASSWORD,
+    }  # fmt: skip
+    return load_settings(env, folder)
+
+
+async def run(recipe: Path, settings: Settings) -> Run:
+    """Run a recipe as it stands."""
+    entries: list[ev.Entry] = []
+    made = prepare(recipe, terms=Terms(unattended=True))
+    watch = (lambda _state, entry: entries.append(entry),)
+    result = await begin(made, settings, wiring.Manner(watch=watch))
+    return Run(result, entries)
