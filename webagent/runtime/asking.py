@@ -69,10 +69,7 @@ class Asking:
         """One call for a node."""
         question = redacted(question, self.deps.redact_text)
         spec = self.spec(question.role)
-        tokens = await self.chat.count(question) + spec.max_tokens
-        most = Usage(tokens_in=tokens - spec.max_tokens, tokens_out=spec.max_tokens)
-        money = most.money(spec.price)
-        self._check(node, question.role, tokens, money)
+        tokens, money = await self._most(node, question, spec)
         held = self._held.setdefault((node, question.role), _Held())
         held.tokens, held.money, held.calls = (
             held.tokens + tokens, held.money + money, held.calls + 1,
@@ -90,6 +87,22 @@ class Asking:
             )  # fmt: skip
         await self._tell(node, question, reply.usage, began, reply=reply)
         return reply
+
+    async def _most(self, node: str, question: Question, spec: ModelSpec) -> tuple[int, float]:
+        """Tokens and money that a call may cost at most. Raises OverLimitError if that is too much.
+
+        To have a question counted is a request of its own: it is made only where a high guess from
+        the question's length would pass a limit.
+        """
+        most = _at_most(_high_guess(question), spec)
+        try:
+            self._check(node, question.role, *most)
+        except OverLimitError as over:
+            if over.hit.limit not in ("tokens", "money"):
+                raise
+            most = _at_most(await self.chat.count(question), spec)
+            self._check(node, question.role, *most)
+        return most
 
     def _check(self, node: str, role: Role, tokens: int, money: float) -> None:
         state = self.journal.state
@@ -180,6 +193,20 @@ def _total(state: RunState) -> Spent:
         sum(s.calls for s in all_of), sum(s.tokens for s in all_of),
         sum(s.money for s in all_of), sum(s.seconds for s in all_of),
     )  # fmt: skip
+
+
+def _at_most(prompt: int, spec: ModelSpec) -> tuple[int, float]:
+    """Tokens and money of a call, if all of its answer is used and all of it has to be cached."""
+    ways = (
+        Usage(tokens_in=prompt, tokens_out=spec.max_tokens),
+        Usage(cache_write=prompt, tokens_out=spec.max_tokens),
+    )
+    return prompt + spec.max_tokens, max(way.money(spec.price) for way in ways)
+
+
+def _high_guess(question: Question) -> int:
+    """More tokens than the question has: at two bytes each, and what a server adds."""
+    return len(question.model_dump_json().encode()) // 2 + 500
 
 
 def redacted(question: Question, redact: Callable[[str], str]) -> Question:
