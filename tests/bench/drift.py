@@ -27,7 +27,7 @@ from pathlib import Path
 from fixtures.server import SiteServer
 from tests.bench.parts import figures
 from tests.bench.parts.figures import Bar, median, percent
-from tests.drift.cases import CASES, ERRANDS, Case
+from tests.drift.cases import CASES, ERRANDS, GAP, Case
 from tests.drift.drive import Drift, Seen, faults_of
 from webagent.core import event as ev
 from webagent.core.errors import BrowserNotFound
@@ -94,6 +94,10 @@ async def _way(drift: Drift, case: Case, way: str, seen: dict[str, list[Seen]]) 
 def _row(case: Case, way: str, seen: list[Seen], control: Seen) -> Row:
     last = seen[-1]
     faults = faults_of(case, last, control)
+    end = case.end
+    if case.why == GAP:
+        # The tests hold it to failing safely; here it is one of those that had to be healed.
+        end, faults = "healed", [*faults, *([] if last.result.exit_code == 0 else ["not healed"])]
     errand = ERRANDS[case.errand]
     wanted = [] if case.end == "refused" else control.of_kinds(errand.once)
     done = last.of_kinds(errand.once)
@@ -106,7 +110,7 @@ def _row(case: Case, way: str, seen: list[Seen], control: Seen) -> Row:
         met = {path for path, step in seen[0].result.steps.items() if step.state == "met"}
         again += [s for s in sorted(met) if last.result.steps[s].executions]
     return Row(
-        case=case.id, way=way, end=case.end, met=last.result.exit_code == 0,
+        case=case.id, way=way, end=end, met=last.result.exit_code == 0,
         faults=tuple(faults), again=len(again),
         actions=sum(_actions(one) for one in seen) - _actions(control),
         pages=sum(one.pages for one in seen) - control.pages,

@@ -28,6 +28,8 @@ from webagent.planners.local.situation import Situation, needed
 from webagent.ports import Scout
 
 MOST_FROM_SITEMAP = 40
+# A menu of many pages is not looked through before the site's own list of them.
+BEFORE_SITEMAP = 8
 _TURNS = frozenset(
     {"click", "double_click", "press", "commit", "back", "reload", "goto", "download"}
 )
@@ -192,20 +194,23 @@ async def _explore(situation: Situation, scout: Scout, sought: Sought) -> str | 
             leads.add(url, -5.0)
     leads.from_page(here, 0)
     leads.add(f"{origin}/", -0.6)
-    listed = False
+    listed, looked = False, 0
     while scout.pages_left() > 0:
         lead = leads.next()
-        if lead is None or (lead.cost > 0 and not listed):
+        many = looked >= BEFORE_SITEMAP
+        if lead is None or ((lead.cost > 0 or many) and not listed):
             if listed:
                 return None
             listed = True
             for url in (await scout.sitemap(origin))[:MOST_FROM_SITEMAP]:
                 if is_harmful_link("", url):
                     continue
-                leads.add(url, 0.4 - leads.promise(url, ""), depth=1)
+                # What the menus lead to was looked at before: these have their turn.
+                leads.add(url, (-0.5 if many else 0.4) - leads.promise(url, ""), depth=1)
             if lead is not None:
                 leads.back(lead)
             continue
+        looked += 1
         page = await scout.look(lead.url)
         if page is None:
             continue
@@ -239,7 +244,9 @@ class _Leads:
         self._old = url_parts(sought.old)
         self._heap: list[_Lead] = []
         self._seen: dict[str, int] = {}
-        self._words = [w for w in (*sought.words, situation.brief.step.goal) if w]
+        step = situation.brief.step
+        goal = f"{step.goal} {step.name}".replace("_", " ").strip()
+        self._words = [w for w in (*sought.words, goal) if w]
         self._values = [v for _, v in leaves(situation.brief.values)]
         self._count = 0
 
