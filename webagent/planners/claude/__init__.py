@@ -1,0 +1,1 @@
+"""Planning with a model: drafting a plan, and one segment regenerated."""
