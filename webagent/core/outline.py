@@ -11,6 +11,8 @@ import re
 LENGTH = 16_000
 # Dropped first where a page is too long: what stands around every page of a site.
 _AROUND = ("contentinfo", "banner", "navigation", "complementary")
+# Kept before what they cover, wherever they stand in the document.
+_OVER = ("dialog", "alertdialog")
 _LINE = re.compile(r"^(?P<indent> *)- (?P<role>[\w-]+)")
 _SAME_SHAPE = re.compile(r'"(?:[^"\\]|\\.)*"|\[[^\]]*\]|: .*$|\d+')
 # Of a long run of alike siblings so many are shown at each end.
@@ -21,24 +23,48 @@ def cut(outline: str, length: int = LENGTH) -> str:
     """The outline in at most about ``length`` characters.
 
     First the middle of long runs of alike siblings goes, then what stands around the page's main
-    part, then its end. A dialog is never cut before what it covers.
+    part, then its end. Then a dialog goes before what it covers, and is never cut before it.
     """
     if len(outline) <= length:
         return outline
-    lines = _folded(outline.splitlines())
+    lines = _folded(outline.split("\n"))
     for role in _AROUND:
         if _size(lines) <= length:
             break
         lines = _without(lines, role)
-    kept: list[str] = []
-    room = length
+    if _size(lines) <= length:
+        return "\n".join(lines)
+    dialogs, covered = _apart(lines)
+    # Most of the room is theirs, and some is left to what they cover.
+    over = _begun(dialogs, length * 2 // 3)
+    return "\n".join([*over, *_begun(covered, max(0, length - _size(over)))])
+
+
+def _apart(lines: list[str]) -> tuple[list[str], list[str]]:
+    """The dialogs with all that stands in them, and the rest."""
+    dialogs: list[str] = []
+    rest: list[str] = []
+    index = 0
+    while index < len(lines):
+        found = _LINE.match(lines[index])
+        end = index + 1
+        if found is None or found["role"] not in _OVER:
+            rest.append(lines[index])
+        else:
+            while end < len(lines) and _depth(lines[end]) > _depth(lines[index]):
+                end += 1
+            dialogs += lines[index:end]
+        index = end
+    return dialogs, rest
+
+
+def _begun(lines: list[str], room: int) -> list[str]:
+    """So many lines as there is room for, and how many are missing."""
     for number, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:
-            kept.append(f"# cut here: {len(lines) - number} more lines")
-            break
-        kept.append(line)
-    return "\n".join(kept)
+            return [*lines[:number], f"# cut here: {len(lines) - number} more lines"]
+    return lines
 
 
 def _size(lines: list[str]) -> int:
