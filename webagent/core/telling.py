@@ -61,7 +61,7 @@ def step_text(brief: Brief) -> str:
 def failure_text(brief: Brief, written: Written) -> str:
     """What went wrong: the drift, the failing action, unmet expectations, this step's own tries."""
     segment = brief.step.segment or ()
-    lines = [f"What went wrong: {brief.drift}: {brief.reason[:LONGEST_REASON]}"]
+    lines = [f"What went wrong: {brief.drift}: {_flat(brief.reason[:LONGEST_REASON])}"]
     if segment:
         lines.append("The step's actions now (number: action):")
         for index, action in enumerate(segment):
@@ -73,7 +73,9 @@ def failure_text(brief: Brief, written: Written) -> str:
     unmet = [v for v in brief.verdicts if v.judgement != "met"]
     if unmet:
         lines.append("Not met:")
-        lines += [f"- {expectation_text(v.expected)}; seen: {v.seen[:300]}" for v in unmet]
+        lines += [
+            f"- {_flat(expectation_text(v.expected))}; seen: {_flat(v.seen[:300])}" for v in unmet
+        ]
     for number, tried in enumerate([t for t in brief.tried if t][-MOST_TRIED:], 1):
         lines.append(f"Tried before without success ({number}):")
         lines += [f"- {_line(written(action))}" for action in tried]
@@ -104,8 +106,7 @@ def told_goal(step: PlanStep, values: Mapping[str, Json]) -> str:
     if not has_template(goal):
         return goal
     try:
-        # What was put in may be a page's: it stays on its line.
-        return " ".join(str(render(goal, nested(values))).split())
+        return _flat(str(render(goal, nested(values))))
     except ExpressionError:
         return goal
 
@@ -117,9 +118,11 @@ def nested(values: Mapping[str, Json]) -> dict[str, Any]:
         *above, last = name.split(".")
         inner = tree
         for part in above:
-            inner = inner.setdefault(part, {})
-            if not isinstance(inner, dict):
+            below = inner.get(part, {})
+            if not isinstance(below, dict):
                 break
+            # A copy: the mapping may be a value of the brief.
+            inner[part] = inner = dict(below)
         else:
             inner.setdefault(last, value)
     return tree
@@ -144,11 +147,16 @@ def outputs_wanted(step: PlanStep) -> tuple[str, ...]:
 def _expected(expected: Any, values: Mapping[str, Json]) -> str:
     text = expectation_text(expected)
     if not has_template(text):
-        return text
+        return _flat(text)
     try:
-        return str(render(text, nested(values)))
+        return _flat(str(render(text, nested(values))))
     except ExpressionError:
-        return text
+        return _flat(text)
+
+
+def _flat(text: str) -> str:
+    """On one line: what a page gave begins none of its own among ours."""
+    return " ".join(text.split())
 
 
 def _line(data: Json) -> str:
