@@ -26,6 +26,9 @@ from webagent.ports import Chat
 from webagent.runtime.result import RunResult
 from webagent.settings import Settings, load_settings
 
+# As many as the runner has.
+TABS = 4
+
 
 @dataclass(slots=True)
 class Run:
@@ -49,21 +52,17 @@ class Run:
         began = min(times[0] for times in found.values())
         return {step: (times[0] - began, times[-1] - began) for step, times in found.items()}
 
-    def bound(self, tabs: int = 4) -> tuple[float, float, float]:
-        """Makespan; the longest way through the graph; the least that so many tabs allow.
+    def bound(self, tabs: int = TABS) -> tuple[float, float, float]:
+        """Makespan; the longest way through the graph; what graph and tabs allow.
 
-        Both by the time that each step took in this run. What tabs allow: no less than the longest
-        way, and no less than all work spread evenly over them.
+        The last two by the time that each step took in this run: with a tab for everybody, and with
+        so many tabs and one step at a time that writes at an origin, each begun as early as it can.
         """
         times = self.seconds()
         took = {step: end - begin for step, (begin, end) in times.items()}
-        ready: dict[str, float] = {}
-        for step in self.made.steps:
-            before = max((ready.get(need, 0.0) for need in step.needs), default=0.0)
-            ready[step.path] = before + took.get(step.path, 0.0)
-        longest = max(ready.values())
         makespan = max(end for _, end in times.values())
-        return makespan, longest, max(longest, sum(took.values()) / tabs)
+        longest = max(_schedule(self.made, took, len(took)).values())
+        return makespan, longest, max(_schedule(self.made, took, tabs).values())
 
     def tell(self, meter: Meter) -> None:
         """Put the calls of the journal into a meter."""
@@ -75,6 +74,31 @@ class Run:
                     cache_read=event.tokens_cached, cache_write=event.tokens_written,
                 )  # fmt: skip
                 meter.add(event.role, usage)
+
+
+def _schedule(plan: Plan, took: Mapping[str, float], tabs: int) -> dict[str, float]:
+    """When each step would end, begun in the plan's order as soon as needs and a tab allow it."""
+    ended: dict[str, float] = {}
+    free = [0.0] * max(tabs, 1)
+    writes_end = 0.0
+    left = list(plan.steps)
+    while left:
+        ready = {
+            s.path: max((ended[n] for n in s.needs), default=0.0)
+            for s in left
+            if all(n in ended for n in s.needs)
+        }
+        step = min((s for s in left if s.path in ready), key=lambda s: ready[s.path])
+        left.remove(step)
+        seconds, begin = took.get(step.path, 0.0), ready[step.path]
+        if step.do != "compare":
+            tab = min(range(len(free)), key=free.__getitem__)
+            begin = max(begin, free[tab], writes_end if step.effect == "once" else 0.0)
+            free[tab] = begin + seconds
+        if step.effect == "once":
+            writes_end = begin + seconds
+        ended[step.path] = begin + seconds
+    return ended
 
 
 async def draft(errand: Errand, chat: Chat, meter: Meter) -> str:

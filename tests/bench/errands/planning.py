@@ -26,7 +26,8 @@ nothing else. Answer with the recipe in YAML, under `recipe`.
 
 - A recipe has: webagent: 1, id, errand, sites (origins that may be visited), secrets, steps.
 - A step has: do (sign_in, read, submit, compare), goal (in words, with every fact that the step
-  takes), session (the sign_in step that it works under), expect (what must hold when it is done).
+  takes), scope (the origins it works at), session (the sign_in step that it works under), expect
+  (what must hold when it is done).
 - What one step gives and another takes stands in the goal as {{{{ step_3.code }}}}: that also says
   which step has to come first. Steps that take nothing of each other are worked side by side.
 - What a step has to give is an expectation: - output: {{code: {{matches: "[0-9]+"}}}}.
@@ -104,10 +105,11 @@ def _step(
     access = f"code{'s' if len(codes) > 1 else ''} {' and '.join(codes)}"
     words = re.sub(r"codes? from steps? [\d and]+(?=\.$)", access, steps[number])
     session = [f"session: step_{n}" for n, g in parsed.items() if g.kind == "sign_in"]
+    scope = f"scope: {{origins: [{_origin(goal.url)}]}}"
     match goal.kind:
         case "sign_in":
             words = words.replace(goal.password, "that is kept as a secret")
-            return ["do: sign_in", f'goal: "{words}"', *_expects(goal.user, _CODE)]
+            return ["do: sign_in", f'goal: "{words}"', scope, *_expects(goal.user, _CODE)]
         case "choose":
             rows = ", ".join(
                 f"{{'item': '{parsed[n].item}', 'price': step_{n}.price}}" for n in goal.needs
@@ -115,9 +117,9 @@ def _step(
             return ["do: compare", f'from: "{{{{ [{rows}] }}}}"', "order: [price]", "take: 1"]
         case "price":
             more = _expects(goal.item, "price: {min: 0.01}")
-            return ["do: read", f'goal: "{words}"', *session, *more]
+            return ["do: read", f'goal: "{words}"', scope, *session, *more]
         case "ticket":
-            return ["do: read", f'goal: "{words}"', *session, *_expects(goal.item, _CODE)]
+            return ["do: read", f'goal: "{words}"', scope, *session, *_expects(goal.item, _CODE)]
         case "booking":
             return _booking(number, goal, words, parsed, listed)
 
@@ -138,7 +140,8 @@ def _booking(
         item = f"{{{{ step_{choose}.item }}}}"
         words = words.replace("the chosen item", item).replace("/ID", f"/{item}")
         checks = [item]
-    lines = ["do: submit", f'goal: "{words}"', f'once: {{name: book, key: "{item}"}}']
+    lines = ["do: submit", f'goal: "{words}"', f"scope: {{origins: [{_origin(goal.url)}]}}"]
+    lines.append(f'once: {{name: book, key: "{item}"}}')
     lines += ["before_commit:", *(f'  - text: "{check}"' for check in checks if check)]
     lines += _expects(item, _CODE)
     if listed is not None:
