@@ -21,7 +21,7 @@ from webagent.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from webagent.core.action import Action
-    from webagent.core.chat import ModelSpec, Role
+    from webagent.core.chat import Models, ModelSpec, Role
     from webagent.core.expect import Expectation
     from webagent.core.plan import InputSpec, Plan
     from webagent.core.recipe import Recipe
@@ -320,6 +320,14 @@ async def check_secrets(source: Secrets, plan: Plan) -> None:
 
 
 # -- models -----------------------------------------------------------------------------------
+
+
+def settings_models(found: Settings | None = None) -> Models:
+    """The models that the settings name, whatever a recipe says. Raises BadInput."""
+    from webagent.formats.model_grammar import models_of_settings
+
+    found = found or settings()
+    return models_of_settings(found.models, found.models_at, found.model)
 
 
 def model_specs(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from webagent.core.action import Action, Entry, Fill, Goto, ListRead, Read, Type, Wait
 from webagent.core.base import Json
+from webagent.core.chat import Models
 from webagent.core.check_effect import check_effect
 from webagent.core.check_urls import check_urls
 from webagent.core.expect import Bounds, Expectation
@@ -63,13 +64,15 @@ def _texts(at: str, value: Json) -> Iterator[tuple[str, str]]:
             yield from _texts(f"{at}.{key}", inner)
 
 
-def check_step(draft: Draft, drafts: dict[str, Draft], outputs: Outputs, faults: Faults) -> None:
-    """All rules of one step."""
+def check_step(
+    draft: Draft, drafts: dict[str, Draft], outputs: Outputs, models: Models, faults: Faults
+) -> None:
+    """All rules of one step. ``models``: those that a run of it could ask."""
     _expectations(draft, outputs, faults)
     if draft.step.do in PAGELESS:
         _pageless(draft, outputs, faults)
         return
-    _entry(draft, drafts, faults)
+    _entry(draft, drafts, models, faults)
     check_urls(draft, faults)
     _actions(draft, faults)
     _secrets(draft, faults)
@@ -163,17 +166,32 @@ def _pageless(draft: Draft, outputs: Outputs, faults: Faults) -> None:
 # --- how a step is entered --------------------------------------------------------------------
 
 
-def _entry(draft: Draft, drafts: dict[str, Draft], faults: Faults) -> None:
+def _unwritten(draft: Draft, models: Models, faults: Faults) -> None:
+    """A step without a segment: somebody has to be there to work it, and know where."""
+    step, recipe, at = draft.step, draft.place.recipe, draft.at
+    if models.named.get("executor") is None:
+        faults.add(
+            recipe, at, "this step has no segment, and no model is named that could work it",
+            "write its segment, or name a model in the recipe: models: MODEL", "no_model",
+        )  # fmt: skip
+    if step.scope.origins is None and not recipe.sites and draft.continues is None:
+        faults.add(
+            recipe, at, "this step has no segment, and nothing says where it may go",
+            "name sites: [URL] in the recipe, or scope: {origins: [URL]} in the step", "no_origin",
+        )  # fmt: skip
+    if not step.goal:
+        faults.add(recipe, at, "this step has no segment, and no goal that says what it is for",
+                   "write its goal: in a sentence", "no_goal")  # fmt: skip
+
+
+def _entry(draft: Draft, drafts: dict[str, Draft], models: Models, faults: Faults) -> None:
     step, recipe, at = draft.step, draft.place.recipe, draft.at
     if step.segment is None:
-        faults.add(
-            recipe, at, "a step without a segment is improvised by a model, which is not built yet",
-            "write its segment", "not_built",
-        )  # fmt: skip
-        draft.enterable = True
-        return
-    first = next((a for a in step.segment if a.verb not in ("dialog",)), None)
-    draft.enterable = isinstance(first, Goto)
+        _unwritten(draft, models, faults)
+        draft.enterable = draft.continues is None
+    else:
+        first = next((a for a in step.segment if a.verb not in ("dialog",)), None)
+        draft.enterable = isinstance(first, Goto)
     if draft.continues is None:
         if not draft.enterable and step.continues is None:
             faults.add(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 
+from webagent.core.chat import Models, ModelSpec
 from webagent.core.check import check_recipe, check_step
 from webagent.core.check_models import check_models
 from webagent.core.errors import Problem, RecipeInvalid
@@ -25,26 +26,32 @@ from webagent.core.scopes import (
     Place,
 )
 
+NO_MODELS = Models()
+# Which models the settings name is not looked at before a recipe can be read.
+SOME_MODEL = Models.all(ModelSpec(model="unknown"))
 
-def compile_plan(recipe: Recipe) -> Plan:
-    """The plan of a recipe.
+
+def compile_plan(recipe: Recipe, models: Models = NO_MODELS) -> Plan:
+    """The plan of a recipe. ``models``: those that the settings name, below the recipe's own.
 
     Raises:
         RecipeInvalid: with every problem and its place.
     """
-    compiler = _Compiler(recipe, Faults())
+    compiler = _Compiler(recipe, Faults(), models)
     compiler.run()
     if compiler.faults.problems:
         raise RecipeInvalid(in_order(compiler.faults.problems, recipe.file))
     return compiler.plan()
 
 
-def problems_of(recipe: Recipe, broken: Mapping[str, frozenset[str]]) -> list[Problem]:
+def problems_of(
+    recipe: Recipe, broken: Mapping[str, frozenset[str]], models: Models = SOME_MODEL
+) -> list[Problem]:
     """What is wrong with a recipe of which parts could not be read.
 
     ``broken``: by file, the paths of those parts; nothing is said about them or for want of them.
     """
-    compiler = _Compiler(recipe, Faults(broken=broken))
+    compiler = _Compiler(recipe, Faults(broken=broken), models)
     compiler.run()
     return in_order(compiler.faults.problems, recipe.file)
 
@@ -58,8 +65,9 @@ def in_order(problems: list[Problem], first: str) -> list[Problem]:
 class _Compiler:
     """One compilation: the places and drafts, and the faults found on the way."""
 
-    def __init__(self, recipe: Recipe, faults: Faults) -> None:
+    def __init__(self, recipe: Recipe, faults: Faults, models: Models) -> None:
         self.recipe = recipe
+        self.models = recipe.models.over(models)
         self.faults = faults
         self.root = lay_out(recipe)
         self.drafts: dict[str, Draft] = {}
@@ -79,7 +87,7 @@ class _Compiler:
         add_sign_ins(self.drafts, self.faults)
         for draft in self.drafts.values():
             if not draft.broken:
-                check_step(draft, self.drafts, self.outputs, self.faults)
+                check_step(draft, self.drafts, self.outputs, self.models, self.faults)
         check_models(self.recipe, [draft.step for draft in self.drafts.values()], self.faults)
         for index, name in enumerate(self.recipe.on_change):
             linker.output_named(f"on_change[{index}]", name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
 from webagent.core.action import FieldRead, ListRead, ReadSpec, TableRead, outputs_of
+from webagent.core.expect import OutputIs
 from webagent.core.expr import Path
 from webagent.core.scopes import Draft, Faults, Found, Place, either_paths, near, resolve
 
@@ -55,6 +56,15 @@ def of_read(spec: ReadSpec | None) -> Kind:
             return Kind("list")
 
 
+def _expected(expected: OutputIs) -> Kind:
+    """The kind of an output of which nothing is known but what is expected of it."""
+    kinds: dict[str, Kind] = {
+        "string": Kind("text"), "number": Kind("number"), "boolean": Kind("boolean"),
+        "money": Kind("money", _MONEY), "list": Kind("list"),
+    }  # fmt: skip
+    return kinds.get(expected.bounds.type or "", ANY)
+
+
 @dataclass(slots=True)
 class Outputs:
     """The outputs of all steps of a plan, worked out when asked for."""
@@ -90,8 +100,13 @@ class Outputs:
         return self.own(draft)
 
     def own(self, draft: Draft) -> dict[str, Kind]:
-        """What the step's own segment reads, with the lists of bad rows."""
+        """What the step's own segment reads, with the lists of bad rows.
+
+        A step without a segment has to give what is expected of it.
+        """
         made: dict[str, Kind] = {}
+        if draft.step.segment is None:
+            return {e.name: _expected(e) for e in draft.step.expect if isinstance(e, OutputIs)}
         for name, spec in outputs_of(draft.step.segment or ()).items():
             made[name] = of_read(spec)
             if isinstance(spec, ListRead | TableRead):

@@ -12,8 +12,8 @@ from webagent import wiring
 from webagent.core.base import Json
 from webagent.core.compile import compile_plan
 from webagent.core.errors import BadInput
-from webagent.core.plan import Plan
-from webagent.core.recipe import Recipe
+from webagent.core.plan import PAGELESS, Plan, Step
+from webagent.core.recipe import Recipe, Use
 from webagent.engine.radius import over_max_radius
 from webagent.interface.given_rows import check_rows
 
@@ -58,6 +58,18 @@ def load(path: Where) -> Recipe:
     return wiring.load_recipe(path)
 
 
+def _compiled(recipe: Recipe) -> Plan:
+    """The plan; the settings are asked for models only where a step has no segment."""
+    unwritten = any(_is_unwritten(step) for step in recipe.steps.values())
+    return compile_plan(recipe, wiring.settings_models()) if unwritten else compile_plan(recipe)
+
+
+def _is_unwritten(step: Step | Use) -> bool:
+    if isinstance(step, Use):
+        return any(_is_unwritten(inner) for inner in step.recipe.steps.values())
+    return step.segment is None and step.do not in PAGELESS
+
+
 def check(recipe: Where | Recipe) -> Plan:
     """The plan of a recipe, proven: acyclic, typed, every effect keyed, every step falsifiable.
 
@@ -67,7 +79,7 @@ def check(recipe: Where | Recipe) -> Plan:
     Raises:
         RecipeInvalid: with every problem and its place in ``problems``.
     """
-    return compile_plan(recipe if isinstance(recipe, Recipe) else load(recipe))
+    return _compiled(recipe if isinstance(recipe, Recipe) else load(recipe))
 
 
 def prepare(
@@ -90,7 +102,7 @@ def prepare(
         BadInput: no such step; or it may not run unattended.
     """
     made = recipe if isinstance(recipe, Recipe) else load(recipe)
-    plan = compile_plan(made)
+    plan = _compiled(made)
     terms = terms or Terms()
     base = Path(made.file).parent if made.file else Path()
     bound = wiring.bind_inputs(plan.inputs, inputs, file, base)
