@@ -151,8 +151,9 @@ def test_the_briefs_own_values_may_be_referred_to(text: str):
     [
         "{% if query %}x{% endif %}", "{%- set x = 1 -%}", "x {# hidden #}", "{{ other }}",
         "{{ look.address }}", "{{ look }}", "{{ last.look.number }}", "{{ query ~ other }}",
-        "{{ query if other else 1 }}", "{{ query[other] }}", "{{ query", "{{ }}", 
-        "{{ query | no }}", "{{ query | attr('x') }}", "{{ secrets }}", "{{ secrets['password'] }}", "{{ secrets.password }} x",
+        "{{ query if other else 1 }}", "{{ query[other] }}", "{{ query", "{{ }}",
+        "{{ query | no }}", "{{ query | attr('x') }}", "{{ secrets }}", "{{ secrets['password'] }}",
+        "{{ secrets.password }} x",
         "x{{ secrets.password | totp }}", "{{ secrets.password | upper }}",
         "{{ self }}", "{{ " + "(" * 3_000 + "1" + ")" * 3_000 + " }}",
         "{{ query }}" * 5_000,
