@@ -112,14 +112,14 @@ _VERB_OF = {"read_list": "read", "read_table": "read"}
 
 def tools_of(brief: Brief, *, reading: bool = False) -> tuple[Tool, ...]:
     """The tools cut to a step: its scope's verbs, a commit only where there is an effect."""
-    tools: tuple[Tool, ...] = (*_READS, *_ENDS) if reading else (*_MOVES, *_READS)
     allowed = brief.step.scope.tools
+    tools: tuple[Tool, ...] = _READS if reading else (*_MOVES, *_READS)
     if allowed is not None:
-        tools = tuple(t for t in tools if _VERB_OF.get(t.name, t.name) in (*allowed, "goto"))
-    if reading:
-        return tools
-    commit = (_COMMIT,) if brief.step.effect == "once" else ()
-    return (*tools, *commit, *_ENDS)
+        tools = tuple(t for t in tools if _VERB_OF.get(t.name, t.name) in allowed)
+    commits = allowed is None or {"commit", "click"} <= set(allowed)
+    if brief.step.effect == "once" and commits and not reading:
+        tools = (*tools, _COMMIT)
+    return (*tools, *_ENDS)
 
 
 class _Refused(Exception):
@@ -165,7 +165,7 @@ class _Work:
         bad = 0
         for _ in range(MOST_MOVES):
             page = await self.hands.see()
-            unmet = await self.hands.unmet()
+            unmet = await self._unmet()
             try:
                 reply = await self.chat.ask(self.question(page, unmet))
             except ModelError as error:
@@ -179,7 +179,7 @@ class _Work:
                 case "cannot":
                     return Cannot(reason=str(call.input.get("reason", ""))[:500] or "it cannot")
                 case "done":
-                    unmet = await self.hands.unmet()
+                    unmet = await self._unmet()
                     if not unmet:
                         return None
                     self._note(f"done: not yet: {'; '.join(unmet)}", idle=True)
@@ -188,13 +188,18 @@ class _Work:
                         await self._commit(call)
                     except _Refused as refused:
                         self._note(f"commit: {refused}", idle=True)
-                        continue
-                    return None
+                    else:
+                        return None
                 case _:
                     await self._move(call, page)
             if self._idle >= MOST_IDLE:
                 return Cannot(reason=f"{self._idle} moves in a row brought nothing")
         return Cannot(reason=f"it was not done after {MOST_MOVES} moves")
+
+    async def _unmet(self) -> tuple[str, ...]:
+        """What does not hold yet; of a step with a commit also that."""
+        commit = ("the step's one effect: call commit",) if _COMMIT in self.tools else ()
+        return (*await self.hands.unmet(), *commit)
 
     def question(self, page: Observation, unmet: tuple[str, ...]) -> Question:
         """What the model is asked for one move: what stays the same first."""
