@@ -22,6 +22,8 @@ from webagent.settings import Settings, load_settings
 if TYPE_CHECKING:
     from webagent.core.action import Action
     from webagent.core.chat import Models, ModelSpec, Role
+    from webagent.core.draft import Draft
+    from webagent.core.errors import Problem
     from webagent.core.expect import Expectation
     from webagent.core.plan import InputSpec, Plan
     from webagent.core.recipe import Recipe
@@ -42,6 +44,8 @@ _FOR_BROWSERS = (
     "DBUS_SESSION_BUS_ADDRESS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH",
 )  # fmt: skip
 
+# Tokens that a drafted plan may have.
+LONGEST_PLAN = 16_000
 _BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: in the order of ASCII, nothing alike
 _ID_TIME, _ID_CHANCE = 8, 3
 _ID_EPOCH = 1_735_689_600_000  # 2025-01-01 in milliseconds: eight letters last until 2059
@@ -370,13 +374,100 @@ def make_chat(found: Settings, plan: Plan | None = None, *, default: bool = Fals
         BadInput: as `model_specs`.
     """
     specs = model_specs(found, plan, default=default)
-    if not specs:
-        return None
+    return _chat(found, specs) if specs else None
+
+
+def _chat(found: Settings, specs: Mapping[Role, ModelSpec]) -> Chat:
     from webagent.chats.claude import ClaudeChat
 
     return ClaudeChat(
         specs, api_key=found.api_key, auth_token=found.auth_token, base_url=found.base_url
     )
+
+
+async def draft_recipe(
+    found: Settings,
+    words: str,
+    urls: Iterable[str] = (),
+    *,
+    model: str | None = None,
+    inputs: Mapping[str, Json] | None = None,
+) -> Draft:
+    """A recipe that a model drafts from a request in words; proven as any, and not run.
+
+    ``model`` goes before what the settings name. The recipe names its models itself, unless the
+    settings name one that would work its steps: their prices and budgets hold then.
+
+    Raises:
+        BadInput: a start address or a setting is wrong. ModelUnavailable: nobody there to ask.
+        DraftFailed: no draft passed; the last one is kept in the store.
+    """
+    from webagent.core.compile import compile_plan
+    from webagent.core.draft import DraftRequest
+    from webagent.core.errors import DraftFailed, RecipeInvalid
+    from webagent.core.request_rules import origin_of
+    from webagent.formats.recipe_draft import recipe_text
+    from webagent.formats.recipe_yaml import parse_recipe
+    from webagent.planners.claude.draft import draft
+
+    starts = tuple(urls)
+    for url in starts:
+        if not url.startswith(("http://", "https://")) or not origin_of(url):
+            raise BadInput(f"--url {url!r} is no whole web address.", hint=f"Such as https://{url}")
+    if model is not None:
+        found = replace(found, model=model)
+    chat, spec = _drafting(found)
+    own = settings_models(found).named.get("executor") if model is None else None
+    request = DraftRequest(
+        words=words, urls=starts, inputs=dict(inputs or {}),
+        models="" if own is not None else spec.model,
+    )  # fmt: skip
+
+    def proven(text: str) -> tuple[Problem, ...]:
+        try:
+            compile_plan(parse_recipe(text, "draft.yaml"), settings_models(found))
+        except RecipeInvalid as error:
+            return error.problems
+        return ()
+
+    try:
+        return await draft(
+            request, chat, lambda made: recipe_text(made, request, spec.model), proven, spec
+        )
+    except DraftFailed as error:
+        if error.text:
+            kept = keep_draft(found, request.recipe_id + ".rejected", error.text)
+            error.hint = f"{error.hint} The last draft is kept in {kept}.".strip()
+        raise
+
+
+def _drafting(found: Settings) -> tuple[Chat, ModelSpec]:
+    """What asks the planner, and as which model.
+
+    A plan is longer than what a planner says else: where the settings do not say how long its
+    answer may be, it may be as long as a plan.
+    """
+    from webagent.core.chat import MAX_TOKENS
+    from webagent.core.errors import ModelUnavailable
+
+    specs = model_specs(found, default=True)
+    if "planner" not in specs:
+        raise ModelUnavailable(
+            "Drafting a recipe needs a model, and the settings say: no model.",
+            fault="no_key",
+            hint="Name one: --model NAME. Without a model, write the recipe: webagent init",
+        )
+    spec = specs["planner"]
+    if spec.max_tokens == MAX_TOKENS:
+        spec = spec.model_copy(update={"max_tokens": LONGEST_PLAN})
+    return _chat(found, {**specs, "planner": spec}), spec
+
+
+def keep_draft(found: Settings, name: str, text: str) -> Path:
+    """Keep a drafted recipe's text in the store's folder."""
+    path = found.store / "drafts" / f"{name}.yaml"
+    keep_private(path, redact_all(text).encode("utf-8", "replace"))
+    return path
 
 
 # -- browsers ---------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from webagent.cli import ending, showing
+from webagent.cli import drafting, ending, showing
+from webagent.cli.drafting import ModelOption, UrlOption
 from webagent.cli.options import JsonOption
 from webagent.core.errors import BadInput, RecipeInvalid
 
@@ -141,17 +142,31 @@ def _worst_table(rows: tuple[WorstCase, ...]) -> Table:
 
 def plan(
     recipe: Annotated[
-        str, typer.Argument(metavar="RECIPE", help="The recipe's YAML file.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="RECIPE|REQUEST",
+            help="A recipe's YAML file, or what is to be done in words, in quotes.",
+            show_default=False,
+        ),
     ],
+    *,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Write it to a file.")
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="FILE", help="Write it to a file; of a request, the recipe."
+        ),
     ] = None,
+    url: UrlOption = None,
+    model: ModelOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite FILE with the drafted recipe.")
+    ] = False,
     mermaid: Annotated[
         bool, typer.Option("--mermaid", help="As a graph in mermaid's notation.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a recipe's plan: its steps, with every need written or implied."""
+    """Print a recipe's plan: its steps, with every need. Or have one drafted from a request."""
     import json
 
     from webagent.core.show import plan_json, plan_mermaid, plan_text
@@ -159,17 +174,22 @@ def plan(
 
     if mermaid and as_json:
         raise BadInput("--mermaid and --json are two forms of one plan: give one of them.")
-    if _is_request(recipe):
-        raise BadInput(
-            "Drafting a recipe from a request needs a model, which is not built yet.",
-            hint="Give a recipe's file. `webagent init` writes one to begin with.",
-        )
-    found = proven(recipe)
+    kept: Path | None = None
+    if drafting.is_request(recipe):
+        drafting.refuse_overwriting(out, force=force)
+        draft = drafting.drafted(drafting.Wish(recipe, tuple(url or ()), model))
+        kept = drafting.keep(draft, out, force=force)
+        found = proven(kept)
+    else:
+        drafting.only_for_requests(url, model, force=force)
+        found = proven(recipe)
     if as_json:
         text = json.dumps(plan_json(found), ensure_ascii=False, indent=2) + "\n"
     else:
         text = plan_mermaid(found) if mermaid else plan_text(found)
-    if out is None:
+    if kept is not None:
+        showing.to_stderr(f"the recipe is written to {kept}")
+    if out is None or kept is not None:
         showing.show(text.rstrip("\n")) if not as_json else ending.write_json(plan_json(found))
         return
     try:
@@ -180,8 +200,3 @@ def plan(
             hint="Give a file in an existing folder, or leave -o out to print the plan.",
         ) from None
     showing.to_stderr(f"written to {out}")
-
-
-def _is_request(text: str) -> bool:
-    """Whether this is a request in words rather than a file's name."""
-    return " " in text.strip() and not text.endswith((".yaml", ".yml")) and not Path(text).exists()

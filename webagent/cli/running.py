@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webagent.cli import ending, showing
+from webagent.cli import drafting, ending, showing
+from webagent.cli.drafting import ModelOption, UrlOption
 from webagent.cli.options import (
     HeadedOption,
     JsonOption,
@@ -29,7 +30,14 @@ def register(app: typer.Typer) -> None:
 
 
 def run(  # noqa: PLR0913 - the options of a command are its parameters
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="The recipe's YAML file.")],
+    recipe: Annotated[
+        str,
+        typer.Argument(
+            metavar="RECIPE|REQUEST",
+            help="A recipe's YAML file, or what is to be done in words, in quotes.",
+            show_default=False,
+        ),
+    ],
     *,
     given: Annotated[
         list[str] | None, typer.Option("-i", "--input", metavar="NAME=VALUE", help="An input.")
@@ -61,8 +69,13 @@ def run(  # noqa: PLR0913 - the options of a command are its parameters
         list[str] | None,
         typer.Option(metavar="STEP", help="Want this step's once-only effect once more."),
     ] = None,
+    url: UrlOption = None,
+    model: ModelOption = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Run what was drafted from a request without asking.")
+    ] = False,
 ) -> None:
-    """Run a recipe."""
+    """Run a recipe; or one that a model drafts from a request, once a person agrees to it."""
     from webagent import wiring
     from webagent.cli.driving import Shown, drive
     from webagent.interface import errands, records, running
@@ -72,7 +85,14 @@ def run(  # noqa: PLR0913 - the options of a command are its parameters
     )
     if out is not None:
         wiring.check_out(out)
-    errand = errands.prepare(recipe, _named(given or []), file=inputs, terms=terms)
+    named = _named(given or [])
+    file = Path(recipe)
+    if drafting.is_request(recipe):
+        wish = drafting.Wish(recipe, tuple(url or ()), model)
+        file = drafting.draft_to_run(wish, named, yes=yes, as_json=as_json)
+    else:
+        drafting.only_for_requests(url, model)
+    errand = errands.prepare(file, named, file=inputs, terms=terms)
     if out is not None and not rehearse:
         _one_table(out, errand.plan, until)
     settings = wiring.settings()

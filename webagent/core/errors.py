@@ -15,7 +15,8 @@
     │   ├── SequenceConflict      somebody else appended to this journal
     │   └── EffectConflict        the effect's row is not in the state needed; exit code 2
     ├── ModelError                a model did not give an answer that can be used; exit code 1
-    │   └── ModelUnavailable      no key, or nobody there to ask; exit code 2
+    │   ├── ModelUnavailable      no key, or nobody there to ask; exit code 2
+    │   └── DraftFailed           a model drafted no plan that passes
     ├── BrowserError              no usable browser; exit code 1
     │   ├── BrowserNotFound       no Chromium on this machine
     │   ├── BrowserInstallFailed  no way of getting one worked
@@ -178,6 +179,20 @@ class ModelUnavailable(ModelError):
 
     code = "no_model"
     exit_code = 2
+
+
+class DraftFailed(ModelError):
+    """A model drafted no plan that passes: what is wrong with its last one, and that one's text."""
+
+    code = "draft_failed"
+
+    def __init__(
+        self, message: str, *, hint: str = "", problems: Sequence[Problem] = (), text: str = "",
+        usage: object = None,
+    ) -> None:  # fmt: skip
+        super().__init__(message, hint=hint, usage=usage)
+        self.problems = tuple(problems)
+        self.text = text
 
 
 class BrowserError(WebagentError):
