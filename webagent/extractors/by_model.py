@@ -21,7 +21,13 @@ from webagent.core.telling import failure_text, page_text, step_text
 from webagent.ports import Chat
 
 MOST_ROWS = 200
-_MARKUP = re.compile(r'^\s*-?\s*[\w/-]+(?=[ :"\[]|$)|\[[^\]]*\]|^\s*#.*$')
+# A line of an outline: a role, perhaps a name in quotes, marks such as [ref=e1], perhaps a text.
+_LINE = re.compile(
+    r'/?[\w-]+(?P<name> "(?:[^"\\]|\\.)*")?(?: \[[^\]]*\])*(?:: ?(?P<text>.*))?', re.DOTALL
+)
+_KEY = re.compile(r"'(?P<key>(?:[^']|'')*)'(?P<rest>(?::.*)?)", re.DOTALL)
+# What was left out of an outline (`core.outline`, the executor's own limit).
+_IN_PART = re.compile(r"^\s*# (?:\d+ more like these|cut)", re.MULTILINE)
 
 Parse = Callable[[str, ReadType], Json]
 
@@ -50,8 +56,14 @@ class ModelReading:
             return Cannot(reason="nothing is to be read here")
         if any(isinstance(spec, TableRead) and not _columns(spec) for spec in wanted.values()):
             return Cannot(reason="a table without named columns can only be read by its markup")
+        asked = question(brief, wanted, outline)
+        rows = [spec for spec in wanted.values() if not isinstance(spec, FieldRead)]
+        if any(spec.pages is not None for spec in rows):
+            return Cannot(reason="a list over several pages can only be read by its markup")
+        if rows and _IN_PART.search(asked.turns[0].texts[-1].text):
+            return Cannot(reason="the page is told in part only: a list of it may not be whole")
         try:
-            reply = await chat.ask(question(brief, wanted, outline))
+            reply = await chat.ask(asked)
         except ModelError as error:
             return Cannot(reason=f"no usable answer: {error.message}")
         shown = _folded(page_words(outline))
@@ -94,10 +106,10 @@ class ModelReading:
             msg = f"{name} was not found on the page"
             raise _Refused(msg)
         quote, value = _folded(str(told["quote"])), _folded(str(told["value"]))
-        if not quote or quote not in shown:
+        if not _within(quote, shown):
             msg = f"{name}: its quote {str(told['quote'])[:80]!r} is not on the page"
             raise _Refused(msg)
-        if not value or value not in quote:
+        if not _within(value, quote):
             msg = f"{name}: {str(told['value'])[:80]!r} is not in its quote"
             raise _Refused(msg)
         try:
@@ -174,11 +186,36 @@ def _field_schema(spec: FieldRead) -> dict[str, Json]:
 
 def page_words(outline: str) -> str:
     """The words of an outline: names and texts, without roles, refs and states."""
-    lines = []
-    for line in outline.splitlines():
-        bare = _MARKUP.sub(" ", line)
-        lines.append(bare.strip().strip(":").strip().strip('"').replace('\\"', '"'))
-    return "\n".join(lines)
+    return "\n".join(_words(line.strip()) for line in outline.split("\n"))
+
+
+def _words(line: str) -> str:
+    if line.startswith("#"):
+        return ""
+    item = line.removeprefix("- ")
+    if item == line:
+        return line
+    if key := _KEY.fullmatch(item):
+        item = key["key"].replace("''", "'") + key["rest"]
+    found = _LINE.fullmatch(item)
+    if found is None:
+        return item
+    name, text = (found["name"] or "").strip(), found["text"] or ""
+    return f"{_unquoted(name)} {_unquoted(text)}"
+
+
+def _unquoted(text: str) -> str:
+    """A text as the page has it, where the outline put it into quotes."""
+    if not (len(text) > 1 and text[0] == text[-1] == '"'):
+        return text
+    return re.sub(r'\\(["\\/])', r"\1", text[1:-1])
+
+
+def _within(part: str, whole: str) -> bool:
+    """Whether a text stands in another; a number not as a piece of a longer one."""
+    before = r"(?<!\d)(?<!\d[.,])" if part[:1].isdigit() else ""
+    after = r"(?!\d)(?![.,]\d)" if part[-1:].isdigit() else ""
+    return bool(part) and re.search(before + re.escape(part) + after, whole) is not None
 
 
 def _folded(text: str) -> str:
