@@ -195,7 +195,7 @@ async def test_a_step_that_the_local_planner_cannot_repair_is_repaired_by_a_mode
         seen = Seen(request)
         assert seen.asked
         lines = re.findall(r"^(\d+): (.*?)(?:   <- failed)?$", seen.moves, re.MULTILINE)
-        failed = int(re.search(r"^(\d+): .*<- failed$", seen.moves, re.MULTILINE)[1])
+        (failed,) = map(int, re.findall(r"^(\d+): .*<- failed$", seen.moves, re.MULTILINE))
         segment = [action for _, action in lines]
         segment[failed] = segment[failed].replace("Quux", "E-mail")
         answer = {

@@ -47,7 +47,6 @@ class Asking:
     deps: Deps
     journal: Journal
     _held: dict[tuple[str, Role], _Held] = field(default_factory=dict)
-    _number: int = 0
 
     def of(self, node: str) -> Chat:
         """A chat whose calls are the node's."""
@@ -148,7 +147,6 @@ class Asking:
         spec = self.spec(question.role)
         model = reply.model if reply is not None else spec.model
         seconds = round(self.deps.clock.monotonic() - began, 3)
-        self._number += 1
         kept = {
             "step": node, "role": question.role, "model": model,
             "question": question.model_dump(mode="json", by_alias=True),
