@@ -95,6 +95,8 @@ class SimulatedModel:
         number = int(now[-1]) if now else _current(steps, known, told.notes)
         if number == 0:
             return tool_use("done", {})
+        if now and number == 1 and _signed_in(told.notes):
+            return tool_use("done", {})
         if now and f"step_{number}.code" in "\n".join(told.notes):
             return tool_use("done", {})
         goal = goals.parse(steps.get(number, ""))
@@ -120,7 +122,7 @@ class SimulatedModel:
         goal = goals.by_reference(goal, goals.values_listed(told.said))
         if "{{ secrets.password }}" in told.said:
             goal = replace(goal, password="{{ secrets.password }}")
-        goal = replace(goal, output=outputs[-1] if outputs else "code")
+        goal = replace(goal, output=outputs[-1] if outputs else "")
         if any(f"; {goal.output} = " in note for note in told.notes):
             return tool_use("done", {})
         return self._decided(goal, told, commits=True)
@@ -144,12 +146,20 @@ def _current(steps: Mapping[int, str], known: Mapping[int, str], notes: tuple[st
             number = next((n for n, words in steps.items() if f"ticket {item} " in words), 0)
             if number and number not in goals.values_read("\n".join(notes[index + 1 :])):
                 return number
-            return _first_open(steps, known)
-    return _first_open(steps, known)
+            return _first_open(steps, known, notes)
+    return _first_open(steps, known, notes)
 
 
-def _first_open(steps: Mapping[int, str], known: Mapping[int, str]) -> int:
-    return next(
-        (n for n, words in sorted(steps.items())
-         if n not in known and not words.startswith("Choose")), 0,
-    )  # fmt: skip
+def _first_open(steps: Mapping[int, str], known: Mapping[int, str], notes: tuple[str, ...]) -> int:
+    return next((n for n in sorted(steps) if n not in known and _is_open(steps[n], notes)), 0)
+
+
+def _is_open(words: str, notes: tuple[str, ...]) -> bool:
+    """Whether a step that gives no code is still to be done."""
+    if words.startswith("Choose"):
+        return False
+    return not (words.startswith("Sign in") and _signed_in(notes))
+
+
+def _signed_in(notes: tuple[str, ...]) -> bool:
+    return any(note.startswith('click button "Sign in": done') for note in notes)

@@ -60,6 +60,8 @@ def next_move(now: Moment) -> Block:
     if page.find("textbox", "Password") is not None:
         return _sign_in(now)
     if (found := _result(now)) is not None:
+        if not goal.output:
+            return tool_use("done", {})
         return tool_use("read", {"name": goal.output, "ref": found.ref, "type": _type(goal)})
     if page.heading == "Bookings" and goal.kind == "booking":
         cells = page.row(goal.item)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from webagent import wiring
 from webagent.core import event as ev
 from webagent.core.chat import Question, Text, Turn, Usage
 from webagent.core.plan import Plan
+from webagent.engine.state import fold
 from webagent.interface.errands import Terms, prepare
 from webagent.interface.running import begin
 from webagent.ports import Chat
@@ -41,6 +42,41 @@ class Run:
     def made(self) -> Plan:
         """The plan as it was when the run began."""
         return next(e.event.plan for e in self.entries if isinstance(e.event, ev.PlanMade))
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it is now: with the segments that were found in this run."""
+        plan = fold(self.entries).plan
+        assert plan is not None
+        return plan
+
+    @property
+    def revised(self) -> frozenset[str]:
+        """The steps whose segment was replaced."""
+        events = (e.event for e in self.entries)
+        return frozenset(e.revision.step for e in events if isinstance(e, ev.PlanRevised))
+
+    @property
+    def reopened(self) -> frozenset[str]:
+        """The steps that were opened again, by name and with their cause."""
+        return frozenset(e.event.step for e in self.entries if isinstance(e.event, ev.StepReopened))
+
+    @property
+    def again(self) -> frozenset[str]:
+        """Steps of which an action was sent after they were met, without being reopened."""
+        met: set[str] = set()
+        found: set[str] = set()
+        for entry in self.entries:
+            match entry.event:
+                case ev.StepFinished(state="met", step=step):
+                    met.add(step)
+                case ev.StepReopened(step=step):
+                    met.discard(step)
+                case ev.ActionDispatched(segment="step", step=step) if step in met:
+                    found.add(step)
+                case _:
+                    pass
+        return frozenset(found)
 
     def seconds(self) -> dict[str, tuple[float, float]]:
         """When each step began and ended, in seconds since the first began."""
@@ -124,10 +160,14 @@ def settings_of(folder: Path, hosts: str, base_url: str, key: str) -> Settings:
     return load_settings(env, folder)
 
 
-async def run(recipe: Path, settings: Settings) -> Run:
-    """Run a recipe as it stands."""
+async def run(
+    recipe: Path, settings: Settings, *, plan: Plan | None = None, round_: str = "first"
+) -> Run:
+    """Run a recipe as it stands, or the plan that came of it in a run before."""
     entries: list[ev.Entry] = []
-    made = prepare(recipe, terms=Terms(unattended=True))
+    made = prepare(recipe, {"round": round_}, terms=Terms(unattended=True))
+    if plan is not None:
+        made = replace(made, plan=plan)
     watch = (lambda _state, entry: entries.append(entry),)
     result = await begin(made, settings, wiring.Manner(watch=watch))
     return Run(result, entries)

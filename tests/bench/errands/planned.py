@@ -74,7 +74,7 @@ class Planned:
         return ended
 
     async def _make_plan(self, failed: str) -> None:
-        read = "\n".join(f'step_{n}.code = "{v}"' for n, v in self.known.items())
+        read = "\n".join(f'step_{n}.code = "{v}"' for n, v in self.known.items() if v)
         said = [request(self.errand), *(["Done so far:\n" + read] if read else []), failed]
         question = Question(
             role="planner",
@@ -99,7 +99,7 @@ class Planned:
                 why = await self._improvised(task)
             if why is not None:
                 return number, why
-            self.known[number] = self.hands.read[f"step_{number}.code"]
+            self.known[number] = self.hands.read.get(f"step_{number}.code", "")
         return None
 
     async def _replayed(self, task: Task) -> str | None:
@@ -127,6 +127,9 @@ class Planned:
             except ModelError as error:
                 return error.message
             call = reply.calls[0] if reply.calls else ToolCall(id="", name="cannot")
+            if call.name == "done" and task.kind == "sign_in":
+                self.kept[task.number] = _from_goto(made)
+                return None
             if call.name in ("done", "cannot"):
                 return str(call.input.get("reason", "")) or "it says that it is done"
             note = await self.hands.move(call)
@@ -134,15 +137,14 @@ class Planned:
             if self.hands.last is not None:
                 made.append(_referring(self.hands.last, self.known))
             if name in self.hands.read and call.name == "read":
-                last = max((i for i, a in enumerate(made) if isinstance(a, Goto)), default=0)
-                self.kept[task.number] = made[last:]
+                self.kept[task.number] = _from_goto(made)
                 return None
             page = await self.hands.page()
             moves.append(f"{len(moves) + 1}. {with_alert(note, page)[:400]}")
         return "too many moves"
 
     def _question(self, number: int, moves: list[str], page: str) -> Question:
-        read = [Text(text=f'step_{n}.code = "{v}"') for n, v in self.known.items()]
+        read = [Text(text=f'step_{n}.code = "{v}"') for n, v in self.known.items() if v]
         if read:
             read[-1] = read[-1].model_copy(update={"cached": True})
         now = "\n".join([f"Now: step {number}", "Moves so far:", *moves])
@@ -161,6 +163,11 @@ class Planned:
         return sorted(
             [line for line in before if _number(line) not in numbers] + self.plan, key=_number
         )
+
+
+def _from_goto(made: list[Action]) -> list[Action]:
+    """What led to the end: from the last address that was opened."""
+    return made[max((i for i, a in enumerate(made) if isinstance(a, Goto)), default=0) :]
 
 
 def _number(line: str) -> int:

@@ -31,8 +31,9 @@ nothing else. Answer with the recipe in YAML, under `recipe`.
 - What one step gives and another takes stands in the goal as {{{{ step_3.code }}}}: that also says
   which step has to come first. Steps that take nothing of each other are worked side by side.
 - What a step has to give is an expectation: - output: {{code: {{matches: "[0-9]+"}}}}.
-- A step that may be done once only is `do: submit` with `once` (a key), `before_commit` (what has
-  to stand on the page right before) and a `probe` (where one can look up whether it was done).
+- A step that may be done once only is `do: submit` with `once` (a key; the input `round` in it
+  tells one time from another), `before_commit` (what has to stand on the page right before) and a
+  `probe` (where one can look up whether it was done).
 - compare chooses without a page: from (a list), order, take.
 - A password is a secret, never a part of a goal.
 """
@@ -78,6 +79,7 @@ def recipe(said: str) -> str:
     lines = [
         "webagent: 1", "id: desk-errand", "errand: What was asked for at the desk",
         f"sites: [{', '.join(_origins(parsed.values()))}]",
+        "inputs:", "  round: {type: string, default: first}",
         "secrets:", f"  password: {{env: DESK_PASSWORD, for: {_origin(desks[0])}}}", "steps:",
     ]  # fmt: skip
     for number, goal in sorted(parsed.items()):
@@ -109,7 +111,7 @@ def _step(
     match goal.kind:
         case "sign_in":
             words = words.replace(goal.password, "that is kept as a secret")
-            return ["do: sign_in", f'goal: "{words}"', scope, *_expects(goal.user, _CODE)]
+            return ["do: sign_in", f'goal: "{words}"', scope, "expect:", f'  - text: "{goal.user}"']
         case "choose":
             rows = ", ".join(
                 f"{{'item': '{parsed[n].item}', 'price': step_{n}.price}}" for n in goal.needs
@@ -141,7 +143,7 @@ def _booking(
         words = words.replace("the chosen item", item).replace("/ID", f"/{item}")
         checks = [item]
     lines = ["do: submit", f'goal: "{words}"', f"scope: {{origins: [{_origin(goal.url)}]}}"]
-    lines.append(f'once: {{name: book, key: "{item}"}}')
+    lines.append(f'once: {{name: book, key: "{{{{ round }}}} {item}"}}')
     lines += ["before_commit:", *(f'  - text: "{check}"' for check in checks if check)]
     lines += _expects(item, _CODE)
     if listed is not None:

@@ -116,8 +116,9 @@ def _needs(shape: Shape, number: int) -> tuple[int, ...]:
 HEAD = f"""\
 Please do the following at our desk, step by step. Tickets stand at http://{DESK}/tickets/ID, items
 at http://{DESK}/items/ID, slots at http://{BOOK}/slots/ID. A booking may be made once only; what is
-booked is listed at {BOOKINGS}, in the table Bookings (Slot, Price, Code). Each step ends with a
-code, a receipt or a price on the page: read it under the name step_NUMBER.code."""
+booked is listed at {BOOKINGS}, in the table Bookings (Slot, Price, Code). Each step
+but the signing in ends with a code, a receipt or a price on the page: read it under the name
+step_NUMBER.code."""
 
 
 def request(errand: Errand) -> str:
