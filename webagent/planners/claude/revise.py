@@ -7,11 +7,12 @@ answers is read strictly here; what may come of it is for `core.vetting` and `co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from webagent.core.action import Action, Goto
+from webagent.core.action import Action, Goto, targets_of
 from webagent.core.brief import Brief
 from webagent.core.chat import Question, Reply, Text, Turn
 from webagent.core.errors import BadInput, ModelError
@@ -21,6 +22,7 @@ from webagent.ports import Chat
 
 # What cannot be read goes back with its error so many times.
 CORRECTIONS = 1
+_REF = re.compile(r"(f\d+)?e\d+")
 Parsed = Callable[[Sequence[str]], tuple[Action, ...]]
 
 
@@ -115,11 +117,17 @@ class ClaudeAdviser:
         new = self._parsed([str(text) for text in said["segment"]])
         if not new:
             raise BadInput("the segment is empty", hint="or answer cannot")
+        refs = [t.source for a in new for t in targets_of(a) if _REF.fullmatch(t.source)]
+        if refs:
+            raise BadInput(f"{refs[0]} is a ref, which dies with its page", hint="name the element")
         if new == old or new in brief.tried:
             return Cannot(reason="it gave a segment that was tried already")
         # Its number is a claim; where the lists part is a fact.
         same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
         parts = min(len(old), len(new)) if same is None else same
+        if brief.failed_index is not None:
+            # Behind it nothing was done yet.
+            parts = min(parts, brief.failed_index)
         first_wrong = min(max(0, int(said["first_wrong"])), parts)
         redo = redo_from(brief, new, first_wrong)
         if redo is None:
