@@ -78,16 +78,16 @@ async def observe(
     )
 
 
-async def outline_of(stage: Stage, size: int) -> str:
-    """The AI snapshot of a page of ``size`` elements, redacted and cut to a length."""
+async def outline_of(stage: Stage, size: int, length: int = OUTLINE_LENGTH) -> str:
+    """The AI snapshot of a page of ``size`` elements, redacted, its end cut off at a length."""
     depth = next((depth for least, depth in DEPTHS if size > least), None)
     text = await _asked(
         stage.page.aria_snapshot(mode="ai", depth=depth, timeout=OUTLINE_SECONDS * 1000),
         OUTLINE_SECONDS + 1,
     )
     outline = stage.redact(str(text or ""))
-    if len(outline) > OUTLINE_LENGTH:
-        cut = outline.rfind("\n", 0, OUTLINE_LENGTH)
+    if len(outline) > length:
+        cut = outline.rfind("\n", 0, length)
         outline = outline[: max(cut, 0)] + f"\n# cut: {len(outline)} characters in all"
     return outline
 

@@ -15,13 +15,14 @@ from typing import TypeVar
 
 from playwright.async_api import ElementHandle, Error
 
+from webagent.core.outline import cut
 from webagent.core.page import Pointed, PointedRow
 from webagent.core.sighting import Element
 from webagent.core.target import ROLES, Target, TargetSyntaxError, parse_target
 from webagent.executors.browser import in_page
 from webagent.executors.browser.faults import MoveFailedError
 from webagent.executors.browser.locate import Aim, build, frames_of
-from webagent.executors.browser.observe import outline_of
+from webagent.executors.browser.observe import OUTLINE_LENGTH, outline_of
 from webagent.executors.browser.stage import Stage
 from webagent.executors.browser.survey import elements_of
 
@@ -29,13 +30,17 @@ T = TypeVar("T")
 
 _REF = re.compile(r"(f\d+)?e\d+")
 SECONDS = 2.0
+# What no outline of a page that is looked at in depth comes to.
+WHOLE = 1_000_000
 LONGEST_NAME = 80
 
 
 async def outline(stage: Stage) -> str:
     """The outline of the page with a ref for each element, redacted and cut to a length."""
     facts = json.loads(str(await _asked(stage.page.evaluate(in_page.FACTS)) or "{}"))
-    return await outline_of(stage, int(facts.get("size", 0)))
+    # Cut by what matters: a dialog stands at the end of many a long page.
+    whole = await outline_of(stage, int(facts.get("size", 0)), WHOLE)
+    return cut(whole, OUTLINE_LENGTH)
 
 
 async def point(stage: Stage, ref: str) -> Pointed | None:

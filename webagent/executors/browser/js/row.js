@@ -11,6 +11,8 @@ const up = r.parentElement ? selector(r.parentElement) : '';
 const each = own.find((q) => all(q) === alike) ||
   (up && [...own, tag].map((q) => up + ' > ' + q).find((q) => all(q) === alike)) ||
   (up ? up + ' > ' + tag : tag);
+// In a shadow root a selector of the document finds nothing: what cannot be read is no list.
+if (![...document.querySelectorAll(each)].includes(r)) return 'null';
 const inRow = (e) => {
   if (e === r) return '';
   if (!r.contains(e)) return null;
