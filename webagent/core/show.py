@@ -214,7 +214,7 @@ class WorstCase(Frozen):
     steps: int
     pages: int
     seconds: float
-    tokens: int
+    tokens: int | None
     effects: str
     entry: str
 
@@ -226,14 +226,15 @@ _TOKENS = _HEAD.index("tokens")
 def worst_case_table(rows: tuple[WorstCase, ...]) -> list[tuple[str, ...]]:
     """The table's head and rows as cells; without tokens where no step uses any."""
     table = [_HEAD, *(_worst_case_cells(row) for row in rows)]
-    if any(row.tokens for row in rows):
+    if any(row.tokens != 0 for row in rows):
         return table
     return [line[:_TOKENS] + line[_TOKENS + 1 :] for line in table]
 
 
 def _worst_case_cells(row: WorstCase) -> tuple[str, ...]:
+    tokens = "no limit" if row.tokens is None else str(row.tokens)
     return (
-        row.step, str(row.steps), str(row.pages), f"{row.seconds:g}", str(row.tokens),
+        row.step, str(row.steps), str(row.pages), f"{row.seconds:g}", tokens,
         row.effects or "none", row.entry,
     )  # fmt: skip
 

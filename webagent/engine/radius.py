@@ -22,7 +22,7 @@ class Radius(Frozen):
     them that are redone only to reach its page. ``pages`` and ``seconds``: the budgets of all of
     them. ``effects``: the once steps among them and whatever they wrote; a confirmed effect is
     never repeated, so these are at stake only before their commit. ``entry``: how the step is
-    entered again. ``tokens`` is 0 where no model is asked. ``each_item``: a for_each is among
+    entered again. ``tokens``: what models may cost, 0 where none is asked, None without a limit. ``each_item``: a for_each is among
     them, and its pages and seconds hold for each item.
     """
 
@@ -31,7 +31,7 @@ class Radius(Frozen):
     chain: tuple[str, ...] = ()
     pages: int = 0
     seconds: float = 0.0
-    tokens: int = 0
+    tokens: int | None = 0
     effects: tuple[tuple[str, EffectKind], ...] = ()
     entry: str = ""
     each_item: bool = False
@@ -54,10 +54,23 @@ def radius(plan: Plan, path: str) -> Radius:
         chain=chain[:-1],
         pages=sum(pages_of(step) for step in paged),
         seconds=sum(seconds_of(step) for step in paged),
+        tokens=_tokens(plan, paged),
         effects=tuple((step.path, step.effect) for step in steps if step.effect != "none"),
         entry=_entry(plan.by_path[path], chain),
         each_item=any(step.for_each is not None for step in steps),
     )
+
+
+def _tokens(plan: Plan, steps: list[PlanStep]) -> int | None:
+    """What models may cost for these steps, by their budgets and the errand's."""
+    if not plan.models.named:
+        return 0
+    own = [step.budget.tokens for step in steps]
+    whole = plan.budget.tokens
+    if any(limit is None for limit in own):
+        return whole
+    total = sum(limit for limit in own if limit is not None)
+    return total if whole is None else min(total, whole)
 
 
 def radii(plan: Plan) -> tuple[Radius, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webagent.core.action import Click, Goto
+from webagent.core.chat import Models, ModelSpec
 from webagent.core.limits import Budget
 from webagent.core.plan import Plan, PlanStep
 from webagent.core.target import parse_target
@@ -135,3 +137,25 @@ def test_a_radius_is_the_step_its_chain_and_its_descendants(data: st.DataObject)
         assert set(one.again) == {one.step, *one.chain, *made.descendants(one.step)}
         assert list(one.again) == [s.path for s in made.steps if s.path in set(one.again)]
         assert one.steps <= count
+
+
+@pytest.mark.parametrize(
+    "models, step, whole, tokens",
+    [
+        (False, 500, 900, 0),
+        (True, None, None, None),
+        (True, None, 900, 900),
+        (True, 500, None, 1000),
+        (True, 500, 900, 900),
+    ],
+)
+def test_what_models_may_cost_is_told_by_the_budgets(
+    models: bool, step: int | None, whole: int | None, tokens: int | None
+):
+    named = Models.all(ModelSpec(model="m")) if models else Models()
+    steps = tuple(
+        PlanStep(path=path, do="read", needs=needs, budget=Budget(tokens=step))
+        for path, needs in (("a", ()), ("b", ("a",)))
+    )
+    plan = Plan(recipe_id="x", steps=steps, models=named, budget=Budget(tokens=whole))
+    assert radius(plan, "a").tokens == tokens
