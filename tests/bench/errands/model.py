@@ -8,12 +8,13 @@ page and moves. It keeps nothing between two requests.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fixtures.messages import Blocks, tool_use
+from fixtures.messages import Blocks, text, tool_use
 from tests.bench.errands import goals, planning
 from tests.bench.errands.goals import Goal
 from tests.bench.errands.look import Look, newest_page
@@ -53,9 +54,9 @@ class Told:
             for block in blocks:
                 if block["type"] == "tool_result":
                     notes += _texts(block.get("content") or [])
-        text = "\n".join(said)
-        notes += _MOVE.findall(text) if not notes else []
-        return Told(system, text, tuple(notes), newest_page(last))
+        whole = "\n".join(said)
+        notes += _MOVE.findall(whole) if not notes else []
+        return Told(system, whole, tuple(notes), newest_page(last))
 
 
 def _texts(blocks: Any) -> Iterator[str]:
@@ -78,6 +79,8 @@ class SimulatedModel:
         told = Told.of(request)
         if (plan := planning.answer(told.system, told.said, told.page)) is not None:
             return plan
+        if wanted := request.get("output_config", {}).get("format"):
+            return [text(json.dumps(_nothing_found(wanted["schema"])))]
         move = self._move(told)
         offered = {tool["name"] for tool in request.get("tools") or []}
         if move["name"] not in offered:
@@ -137,6 +140,15 @@ class SimulatedModel:
             errs=chance(self.seed, f"errs {goal.item}"),
         )  # fmt: skip
         return next_move(now)
+
+
+def _nothing_found(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of somebody who is asked to read what the selectors miss, and sees it not."""
+    nothing = {"found": False, "value": "", "quote": ""}
+    return {
+        name: nothing if "found" in inner.get("properties", {}) else {"rows": []}
+        for name, inner in schema["properties"].items()
+    }
 
 
 def _current(steps: Mapping[int, str], known: Mapping[int, str], notes: tuple[str, ...]) -> int:

@@ -121,7 +121,8 @@ def _step(
             more = _expects(goal.item, "price: {min: 0.01}")
             return ["do: read", f'goal: "{words}"', scope, *session, *more]
         case "ticket":
-            return ["do: read", f'goal: "{words}"', scope, *session, *_expects(goal.item, _CODE)]
+            shown = f"Ticket {goal.item} is open"
+            return ["do: read", f'goal: "{words}"', scope, *session, *_expects(shown, _CODE)]
         case "booking":
             return _booking(number, goal, words, parsed, listed)
 
@@ -145,7 +146,7 @@ def _booking(
     lines = ["do: submit", f'goal: "{words}"', f"scope: {{origins: [{_origin(goal.url)}]}}"]
     lines.append(f'once: {{name: book, key: "{{{{ round }}}} {item}"}}')
     lines += ["before_commit:", *(f'  - text: "{check}"' for check in checks if check)]
-    lines += _expects(item, _CODE)
+    lines += _expects(f"Slot {item} is booked", _CODE)
     if listed is not None:
         lines += [
             "probe:", f"  - goto: {listed[1].rstrip(',')}",
@@ -167,7 +168,6 @@ def repair(said: str, page: Look) -> dict[str, Any]:
     """What to do about a failing step: its actions as they are told, changed where the page is."""
     goal = goals.parse(_GOAL.findall(said)[-1]) if _GOAL.search(said) else None
     actions = [json.loads(found[1]) for found in _ACTION.findall(said)]
-    failed = next((int(n) for n, _, mark in _ACTION.findall(said) if mark), None)
     if stale := _STALE.search(page.alert):
         name = goals.values_listed(said).get(stale[1], "")
         if name:
@@ -184,14 +184,17 @@ def repair(said: str, page: Look) -> dict[str, Any]:
         first = next(i for i, (a, b) in enumerate(zip(actions, changed, strict=True)) if a != b)
         return _said("segment", first=first, segment=[_written(a) for a in changed],
                      reason="the page names it otherwise")  # fmt: skip
-    other = next((p for p in page.parts if p.role == "combobox" and p.name == "Ticket"), None)
+    other = page.find("combobox", "Ticket")
     if other is not None and page.chosen(other) != goal.item:
-        at = _after_goto(actions)
-        return _segment(actions, at, [{"select": {'combobox "Ticket"': goal.item}}])
-    if goal.kind == "ticket" and goal.item not in page.heading and failed is None:
-        at = _after_goto(actions)
-        return _segment(actions, at, [{"select": {'combobox "Ticket"': goal.item}}])
+        right = [a for a in actions if not _leads_elsewhere(a, goal)]
+        return _segment(right, _after_goto(right), [{"select": {'combobox "Ticket"': goal.item}}])
     return _said("cannot", reason="nothing on this page gets the step to its goal")
+
+
+def _leads_elsewhere(action: Any, goal: Goal) -> bool:
+    """Whether an action opens the page of another item than the goal's."""
+    items = re.findall(r"\b[TIB]-\d+", str(action.get("goto", "")))
+    return any(item != goal.item for item in items)
 
 
 def _after_goto(actions: list[Any]) -> int:

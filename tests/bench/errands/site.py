@@ -39,7 +39,7 @@ FaultKind: TypeAlias = Literal[
     "page inserted",        # a notice comes first, with a link onwards
     "page moved",           # 404, with a link to where it went
     "session lost",         # the desk has forgotten who is signed in
-    "wrong item preselected",  # a new choice on the form, with another ticket chosen in it
+    "wrong item preselected",  # a new choice in the form, with another ticket chosen in it
     "price changed",        # the slot costs more than was agreed
     "value gone upstream",  # the code from before is no longer valid: its ticket has a new one
     "write applied, then 503",
@@ -218,22 +218,24 @@ class Desk:
         return self._ticket_form(request, task, "")
 
     def _ticket_form(self, request: Request, task: Task, error: str) -> Response:
-        labels = self._labels(task)
-        inner = markup.select(labels.get("Department", "Department"), "department", DEPARTMENTS)
-        for name, label in _code_fields(task):
-            inner += markup.field(labels.get(label, label), name)
-        if self._hits(task, "wrong item preselected"):
-            other = _other(task.item)
-            inner += markup.select("Ticket", "ticket", (other, task.item), chosen=other)
-        button = labels.get("Open ticket", "Open ticket")
-        made = markup.form(f"/tickets/{task.item}/open", inner, button)
         wrong = markup.alert(error) if error else ""
+        made = self._ticket_fields(task, _other(task.item))
         facts = markup.result("State", "closed", {"Owner": "Desk", "Ticket": task.item})
         title = f"Ticket {task.item}"
         if self._hits(task, "element moved"):
             section = f"<section><h3>Open it</h3><div>{wrong}{made}</div></section>"
             return self._page(request, title, facts, aside=section)
         return self._page(request, title, wrong + made + facts)
+
+    def _ticket_fields(self, task: Task, chosen: str) -> str:
+        labels = self._labels(task)
+        inner = markup.select(labels.get("Department", "Department"), "department", DEPARTMENTS)
+        for name, label in _code_fields(task):
+            inner += markup.field(labels.get(label, label), name)
+        if self._hits(task, "wrong item preselected"):
+            inner += markup.select("Ticket", "ticket", (_other(task.item), task.item), chosen)
+        button = labels.get("Open ticket", "Open ticket")
+        return markup.form(f"/tickets/{task.item}/open", inner, button)
 
     async def _opened(self, request: Request) -> Response:
         if away := self._turned_away(request):
@@ -244,11 +246,13 @@ class Desk:
         given = dict(request.query_params)
         if error := self._mistake(task, given):
             return self._ticket_form(request, task, error)
-        item, code = task.item, self.code(task)
+        item, code, more = task.item, self.code(task), ""
         if given.get("ticket", item) != item:
             item, code = given["ticket"], f"C-{_number(given['ticket'], 10000, 99999)}"
+            # As on many sites, the form stays below what it brought.
+            more = self._ticket_fields(task, item)
         told = markup.result("Next code", code, {"Department": task.choice, "Owner": "Desk"})
-        return self._page(request, f"Ticket {item} is open", told)
+        return self._page(request, f"Ticket {item} is open", told + more)
 
     def _mistake(self, task: Task, given: Mapping[str, str]) -> str:
         """What is wrong with a form, if anything."""

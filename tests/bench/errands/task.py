@@ -118,7 +118,8 @@ Please do the following at our desk, step by step. Tickets stand at http://{DESK
 at http://{DESK}/items/ID, slots at http://{BOOK}/slots/ID. A booking may be made once only; what is
 booked is listed at {BOOKINGS}, in the table Bookings (Slot, Price, Code). Each step
 but the signing in ends with a code, a receipt or a price on the page: read it under the name
-step_NUMBER.code."""
+step_NUMBER.code. An opened ticket says so (Ticket ID is open), a booked slot too (Slot ID is
+booked)."""
 
 
 def request(errand: Errand) -> str:
