@@ -53,7 +53,8 @@ class DraftRequest(Frozen):
         """An id of the words: the same request has the same, so its effects are remembered."""
         told = "\n".join([" ".join(self.words.split()), *self.urls])
         digest = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:6]
-        slug = "-".join(re.findall(r"[a-z0-9]+", self.words.lower())[:4])[:40].strip("-")
+        words = re.findall(r"[a-z0-9]+", _URL.sub(" ", self.words).lower())
+        slug = "-".join(words[:4])[:40].strip("-")
         return f"{slug or 'request'}-{digest}"
 
 
@@ -189,6 +190,9 @@ def _origin(url: str) -> str:
         return ""
 
 
+# Statements of a template, and names by which Python's insides are reached.
+_REACHING = re.compile(r"\{%|(?:\.|\[\s*['\"]|attr\(\s*['\"])__")
+
 # --- what is refused before it becomes a recipe --------------------------------------------------
 
 
@@ -197,6 +201,7 @@ def refusals(request: DraftRequest, drafted: Drafted) -> list[Problem]:
     found = list(_shape(drafted))
     found += _strangers(request, drafted)
     found += _unnamed(request, drafted)
+    found += _reaching(drafted)
     return found
 
 
@@ -252,6 +257,19 @@ def _unnamed(request: DraftRequest, drafted: Drafted) -> Iterator[Problem]:
                 hint="leave its value empty: it is given when the recipe is run",
                 path=f"inputs.{given.name}",
             )  # fmt: skip
+
+
+def _reaching(drafted: Drafted) -> Iterator[Problem]:
+    """Expressions refer to values; the sandbox would stop what reaches further, in mid-run."""
+    for step in drafted.steps:
+        for key, value in step.model_dump(by_alias=True, exclude={"why", "outputs"}).items():
+            for text in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(text, str) and _REACHING.search(text):
+                    yield Problem(
+                        f"an expression may not hold {'{%' if '{%' in text else '__'}: {text[:80]}",
+                        path=f"steps.{step.name}.{key}", code="expression",
+                        hint="name a value, such as {{ search.offers }}",
+                    )  # fmt: skip
 
 
 def _says(words: str, name: str) -> bool:

@@ -53,9 +53,8 @@ def recipe_text(drafted: Drafted, request: DraftRequest, by: str) -> str:
             "A once step sends what it sends at most once. It has no probe yet: should the answer "
             "get lost, the run stops and asks a person."
         )
-    head: dict[str, Any] = {
-        "webagent": FORMAT, "id": request.recipe_id, "errand": _line(drafted.errand),
-    }  # fmt: skip
+    errand = _line(drafted.errand) or _line(request.words)
+    head: dict[str, Any] = {"webagent": FORMAT, "id": request.recipe_id, "errand": errand}
     lines += [written_pair(key, value, 0) for key, value in head.items()]
     lines += _inputs(drafted)
     lines += _secrets(drafted)
@@ -224,9 +223,12 @@ def expectation(text: str) -> Any:
     """
     report = Report("")
     node = compose(text.strip().removeprefix("- "), report)
-    if node is not None and not report.problems and node.kind == "map":
-        return node.plain_value()
     found = _KIND.fullmatch(text)
+    if node is not None and not report.problems and node.kind == "map":
+        # A # behind a space begins a comment in YAML, but not in a text that a model means.
+        commented = found is not None and " #" in found[2] and node.pairs[0][1].plain
+        if not commented:
+            return node.plain_value()
     return {found[1]: found[2].strip()} if found else _line(text)
 
 

@@ -80,13 +80,6 @@ def test_plan_is_text_json_and_mermaid(webagent: Command, folder: Path):
     assert json.loads((folder / "plan.json").read_text())["recipe_id"] == "reading"
 
 
-@pytest.mark.parametrize("words", ["order me a cable", "buy it for 3.50"])
-def test_a_request_in_words_is_not_built_yet(webagent: Command, words: str):
-    said = webagent("plan", words)
-    assert said.code == 2
-    assert "not built yet" in said.err
-
-
 def test_two_forms_of_one_plan_are_one_too_many(webagent: Command):
     assert webagent("plan", "reading.yaml", "--json", "--mermaid").code == 2
 
