@@ -259,7 +259,11 @@ STEP_FAULTS = [
         paged("    «expect:\n      - url: '**'\n", SEGMENT),
         ("can be false",),
     ),
-    Case("no segment", STEPS + f"  «bad:\n    do: read\n{EXPECT}", ("improvised by a model",)),
+    Case(
+        "no segment",
+        STEPS + f"  «bad:\n    do: read\n{EXPECT}",
+        ("no model is named", "nothing says where it may go", "no goal"),
+    ),
     Case(
         "a step on no page",
         paged(
