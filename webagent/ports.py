@@ -245,14 +245,17 @@ class Tab(Protocol):
         """
         ...
 
-    async def point(self, ref: str) -> Pointed | None:
+    async def point(self, ref: str, text: str = "") -> Pointed | None:
         """The element of a ref of the newest outline, with a target that finds it alone.
 
-        None when it is gone, or nothing that lasts names it alone.
+        ``text``: the smallest part of it that holds this text. None when it is gone, or nothing
+        that lasts names it alone.
         """
         ...
 
-    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+    async def point_row(
+        self, ref: str, parts: Sequence[str], texts: Sequence[str] = ()
+    ) -> PointedRow | None:
         """How a list is read of which one row's ref and those of parts of it are given."""
         ...
 
@@ -387,11 +390,13 @@ class Hands(Protocol):
         """What of the step's expectations does not hold yet, in words (outputs included)."""
         ...
 
-    async def point(self, ref: str) -> Pointed | None:
-        """The element of a ref of the outline that was seen last."""
+    async def point(self, ref: str, text: str = "") -> Pointed | None:
+        """The element of a ref of the outline that was seen last (the part with a text)."""
         ...
 
-    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+    async def point_row(
+        self, ref: str, parts: Sequence[str], texts: Sequence[str] = ()
+    ) -> PointedRow | None:
         """How the list of a row is read."""
         ...
 

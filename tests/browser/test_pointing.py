@@ -210,6 +210,23 @@ async def test_all_cards_are_found_from_one_and_its_parts(rig: Rig, pages: PageS
     ]  # fmt: skip
 
 
+async def test_inline_parts_without_a_ref_are_pointed_at_by_their_text(
+    rig: Rig, pages: PageServer
+) -> None:
+    body = """<ul>
+    <li>Lamp <b>steel</b> for <span class=price>12.50</span> only</li>
+    <li>Bowl <b>clay</b> for <span class=price>7.00</span> only</li></ul>"""
+    outline = await outlined(rig, pages, body)
+    item = ref_of(outline, "listitem", 1)
+    row = await rig.tab.point_row(item, [item, item], ["7.00", "clay"])
+    assert row is not None
+    assert await listed(rig, row, "price", "of") == [["12.50", "steel"], ["7.00", "clay"]]
+    one = await rig.tab.point(item, "7.00")
+    assert one is not None
+    assert one.element.attrs.get("class") == "price"
+    assert await rig.tab.point(item, "12.50") is None
+
+
 async def test_rows_of_a_table_and_not_its_head(rig: Rig, pages: PageServer) -> None:
     body = """<table><thead><tr><th>Number<th>State</thead><tbody><tr><td>4711<td>sent
     <tr><td>4712<td>open<tr><td>4713<td>open</tbody></table>"""

@@ -32,6 +32,7 @@ from webagent.core.expr import (
     references,
     secret_use,
 )
+from webagent.core.limits import STEP_PAGES
 from webagent.core.request_rules import origin_of, url_parts
 
 MOST_ACTIONS = 60
@@ -172,8 +173,31 @@ def _read_fault(brief: Brief, action: Action) -> str | None:
                 before is not None and before.fixed and before.value == new.value
             ):
                 return f"output {name} may not be given a fixed value"
-        if why := _until_fault(name, spec):
+        if why := _until_fault(name, spec) or _kind_fault(name, spec, old):
             return why
+    return None
+
+
+def _kind_fault(name: str, spec: ReadSpec, old: ReadSpec | None) -> str | None:
+    """What is read stays of its kind: others compute with it, and rows are told apart by it."""
+    if not isinstance(spec, FieldRead) and spec.pages is not None:
+        own = 0 if old is None or isinstance(old, FieldRead) or not old.pages else old.pages.max
+        most = max(own, STEP_PAGES)
+        if spec.pages.max > most:
+            return f"output {name} may go on for at most {most} pages"
+    if old is None:
+        return None
+    if isinstance(spec, FieldRead) != isinstance(old, FieldRead):
+        kind = "one value" if isinstance(spec, FieldRead) else "a list"
+        return f"output {name} may not become {kind}"
+    if not isinstance(spec, FieldRead) and not isinstance(old, FieldRead) and spec.key != old.key:
+        return f"the rows of output {name} are told apart by {old.key or 'nothing'}, as they were"
+    was = dict(_fields(old))
+    for field, new in _fields(spec):
+        before = was.get(field)
+        if before is not None and before.type != new.type:
+            told = f"{name}.{field}" if field else name
+            return f"output {told} is read as {before.type}, not as {new.type}"
     return None
 
 

@@ -22,8 +22,8 @@ class Radius(Frozen):
     them that are redone only to reach its page. ``pages`` and ``seconds``: the budgets of all of
     them. ``effects``: the once steps among them and whatever they wrote; a confirmed effect is
     never repeated, so these are at stake only before their commit. ``entry``: how the step is
-    entered again. ``tokens``: what models may cost, 0 where none is asked, None without a limit. ``each_item``: a for_each is among
-    them, and its pages and seconds hold for each item.
+    entered again. ``tokens``: what models may cost, 0 where none is asked, None without a limit.
+    ``each_item``: a for_each is among them, and its pages and seconds hold for each item.
     """
 
     step: str

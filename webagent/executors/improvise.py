@@ -57,11 +57,15 @@ def prompt() -> str:
     return Path(__file__).with_name("prompts").joinpath("improvise.md").read_text("utf-8")
 
 
+# What a tool call may leave out.
+_OPTIONAL = frozenset({"text_only"})
+
+
 def _tool(tool: str, about: str, **inputs: Any) -> Tool:
     schema = {
         "type": "object",
         "properties": inputs,
-        "required": list(inputs),
+        "required": [name for name in inputs if name not in _OPTIONAL],
         "additionalProperties": False,
     }
     return Tool(name=tool, about=about, schema_=schema)
@@ -69,9 +73,20 @@ def _tool(tool: str, about: str, **inputs: Any) -> Tool:
 
 _TEXT = {"type": "string"}
 _REF = {"type": "string", "description": "a ref of the newest outline, such as e12"}
+_PART = {
+    "type": "string",
+    "description": "where the element holds more than the value: the value's text, to the letter",
+}
 _TYPE = {"type": "string", "enum": _TYPES}
 _READS = (
-    _tool("read", "Read one output from an element.", name=_TEXT, ref=_REF, type=_TYPE),
+    _tool(
+        "read",
+        "Read one output from an element.",
+        name=_TEXT,
+        ref=_REF,
+        type=_TYPE,
+        text_only=_PART,
+    ),
     _tool(
         "read_list",
         "Read a list output: point at one whole row (card, item, line) and, inside that row, at the"
@@ -82,7 +97,13 @@ _READS = (
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"name": _TEXT, "ref": _REF, "type": _TYPE, "attr": _TEXT},
+                "properties": {
+                    "name": _TEXT,
+                    "ref": _REF,
+                    "type": _TYPE,
+                    "attr": _TEXT,
+                    "text_only": _PART,
+                },
                 "required": ["name", "ref", "type", "attr"],
                 "additionalProperties": False,
             },
@@ -140,7 +161,8 @@ class ModelImproviser:
 
     async def read_after(self, brief: Brief, hands: Hands, chat: Chat) -> tuple[Action, ...]:
         """Reads behind the commit; none when nothing is wanted or nothing is found."""
-        if not outputs_wanted(brief.step):
+        allowed = brief.step.scope.tools
+        if not outputs_wanted(brief.step) or (allowed is not None and "read" not in allowed):
             return ()
         work = _Work(brief, hands, chat, tools_of(brief, reading=True))
         await work.run()
@@ -245,10 +267,11 @@ class _Work:
         target, _ = await self._pointed(call.input.get("ref"))
         self.made.append(Move(action=Commit(action=Click(target=target))))
 
-    async def _pointed(self, ref: Json) -> tuple[Target, str]:
-        found = await self.hands.point(str(ref))
+    async def _pointed(self, ref: Json, text: Json = "") -> tuple[Target, str]:
+        found = await self.hands.point(str(ref), str(text))
         if found is None:
-            msg = f"there is no element {ref} on the page, or nothing names it alone"
+            part = f" with the text {str(text)[:80]!r}" if text else ""
+            msg = f"there is no element {ref}{part} on the page, or nothing names it alone"
             raise _Refused(msg)
         return found.target, str(found.target)
 
@@ -271,7 +294,7 @@ class _Work:
                 return await self._read_list(given)
             case _:
                 pass
-        target, told = await self._pointed(given.get("ref"))
+        target, told = await self._pointed(given.get("ref"), given.get("text_only", ""))
         match call.name:
             case "click":
                 return Click(target=target), f"click {told}"
@@ -300,7 +323,10 @@ class _Work:
     async def _read_list(self, given: Mapping[str, Json]) -> tuple[Action, str]:
         name, fields = str(given["name"]), list(given["fields"])
         self._wanted(name)
-        row = await self.hands.point_row(str(given["row_ref"]), [str(f["ref"]) for f in fields])
+        row = await self.hands.point_row(
+            str(given["row_ref"]), [str(f["ref"]) for f in fields],
+            [str(f.get("text_only", "")) for f in fields],
+        )  # fmt: skip
         if row is None or not fields:
             msg = "these refs are not one row and parts of it"
             raise _Refused(msg)

@@ -251,14 +251,17 @@ class ScriptedTab:
         """What the script says the page looks like."""
         return self._site.outlines.get(self.step, f"- text: {self.step}")
 
-    async def point(self, ref: str) -> Pointed | None:
+    async def point(self, ref: str, text: str = "") -> Pointed | None:
         """An element of a scripted page is named by its ref."""
+        del text
         target = Target(source=f"#{ref}", css=f"#{ref}")
         return Pointed(element=Element(tag="button", role="button", name=ref), target=target)
 
-    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+    async def point_row(
+        self, ref: str, parts: Sequence[str], texts: Sequence[str] = ()
+    ) -> PointedRow | None:
         """A scripted page has no lists to point at."""
-        del ref, parts
+        del ref, parts, texts
         return None
 
     async def happened(self) -> Outcome:

@@ -85,7 +85,13 @@ class ModelReading:
             return value, "" if value is None else str(told["quote"])
         fields = _columns(spec) if isinstance(spec, TableRead) else spec.fields
         rows: list[Json] = []
-        for index, row in enumerate((told or {}).get("rows", [])[:MOST_ROWS]):
+        given = (told or {}).get("rows", [])
+        if len(given) > MOST_ROWS:
+            msg = (
+                f"{name} has {len(given)} rows: more than a model is trusted to copy ({MOST_ROWS})"
+            )
+            raise _Refused(msg)
+        for index, row in enumerate(given):
             rows.append({
                 field: f.value if f.fixed
                 else self._value(f"{name}[{index}].{field}", f.type, row[field], shown,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from webagent.core import event as ev
-from webagent.core.action import Action, commit_index
+from webagent.core.action import PASSIVE, Action, commit_index
 from webagent.core.brief import Brief
 from webagent.core.page import Failure
 from webagent.core.plan import Question
@@ -168,9 +168,14 @@ class ByModel:
         if revision.step != state.the_plan.step(node).path:
             return f"it is for {revision.step}"
         found = state.nodes[node]
-        anew = revision.redo_from == 0 and found.writes and not brief.step.reset
-        if anew and brief.step.effect == "once":
-            return "it would begin anew, and what was written cannot be undone"
+        segment = brief.step.segment or ()
+        stands = len(segment) if brief.failed_index is None else brief.failed_index
+        back = found.writes and any(
+            a.verb not in PASSIVE for a in segment[revision.redo_from : stands]
+        )
+        undone = revision.redo_from == 0 and brief.step.reset is not None
+        if back and not undone and brief.step.effect == "once":
+            return "it would do again what may have been written already"
         why = fault(brief, revision.segment)
         if why is not None:
             return why

@@ -67,13 +67,15 @@ class StepHands:
         outputs = self._page.outputs
         return tuple(e for e in every if not isinstance(e, OutputIs) or e.name in outputs)
 
-    async def point(self, ref: str) -> Pointed | None:
-        """The element of a ref."""
-        return await self._page.tab.point(ref)
+    async def point(self, ref: str, text: str = "") -> Pointed | None:
+        """The element of a ref, or the part of it that holds a text."""
+        return await self._page.tab.point(ref, text)
 
-    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+    async def point_row(
+        self, ref: str, parts: Sequence[str], texts: Sequence[str] = ()
+    ) -> PointedRow | None:
         """How the list of a row is read."""
-        return await self._page.tab.point_row(ref, parts)
+        return await self._page.tab.point_row(ref, parts, texts)
 
     async def move(self, action: Action) -> Outcome:
         """Make one move, or say why it is refused."""

@@ -358,3 +358,27 @@ def test_the_first_fault_is_told():
     assert told == (
         "http://evil.test is outside the step's scope (http://a.test, https://b.test:8443)"
     )
+
+
+@pytest.mark.parametrize("old, new, told", [
+    (rows(), field(), "may not become one value"),
+    (field(), rows(), "may not become a list"),
+    (rows(key="a"), rows(), "told apart by a"),
+    (field(type="money"), field(type="text"), "read as money"),
+    (rows(fields={"a": field(type="money")}), rows(fields={"a": field()}), "x.a is read as money"),
+    (rows(), rows(pages=Pages(next=t("#n"), max=10**9)), "at most 30 pages"),
+    (rows(pages=Pages(next=t("#n"), max=40)), rows(pages=Pages(next=t("#m"), max=41)), "most 40"),
+])  # fmt: skip
+def test_what_is_read_stays_of_its_kind(old: Any, new: Any, told: str):
+    said = fault(brief(read(x=old)), (read(x=new),))
+    assert said is not None
+    assert told in said
+
+
+@pytest.mark.parametrize("old, new", [
+    (field(type="money"), FieldRead(target=t("#other"), type="money")),
+    (rows(key="a"), TableRead(table=t("table"), key="a")),
+    (rows(pages=Pages(next=t("#n"), max=40)), rows(pages=Pages(next=t("#m"), max=40))),
+])  # fmt: skip
+def test_another_place_for_the_same_kind_of_value_passes(old: Any, new: Any):
+    assert fault(brief(read(x=old)), (read(x=new),)) is None

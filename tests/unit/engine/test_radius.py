@@ -151,7 +151,7 @@ def test_a_radius_is_the_step_its_chain_and_its_descendants(data: st.DataObject)
 )
 def test_what_models_may_cost_is_told_by_the_budgets(
     models: bool, step: int | None, whole: int | None, tokens: int | None
-):
+) -> None:
     named = Models.all(ModelSpec(model="m")) if models else Models()
     steps = tuple(
         PlanStep(path=path, do="read", needs=needs, budget=Budget(tokens=step))

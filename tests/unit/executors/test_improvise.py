@@ -60,6 +60,7 @@ class OwnHands:
         self.seen = 0
         self.happened = Happened()
         self.values: dict[str, Any] = {}
+        self.texts: list[str] = []
 
     async def see(self) -> Observation:
         self.seen += 1
@@ -69,7 +70,9 @@ class OwnHands:
     async def unmet(self) -> tuple[str, ...]:
         return tuple(self.left)
 
-    async def point(self, ref: str) -> Pointed | None:
+    async def point(self, ref: str, text: str = "") -> Pointed | None:
+        if text:
+            self.texts.append(text)
         if len(ref) != 2 or not ref.startswith("e"):
             return None
         target = parse_target(f'button "Go {ref}"')
@@ -77,7 +80,10 @@ class OwnHands:
             element=Element(tag="button", role="button", name=f"Go {ref}"), target=target
         )
 
-    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+    async def point_row(
+        self, ref: str, parts: Sequence[str], texts: Sequence[str] = ()
+    ) -> PointedRow | None:
+        self.texts += texts
         if ref != "e1":
             return None
         made = tuple(None if p == ref else parse_target(f".{p}") for p in parts)
@@ -168,10 +174,10 @@ def test_behind_a_commit_there_is_reading_and_ending_and_nothing_else(
     assert names(made, reading=True) == [*reads, *ENDS]
 
 
-def test_every_tool_takes_all_its_inputs_and_no_others():
+def test_every_tool_takes_its_inputs_and_no_others():
     for tool in tools_of(brief(effect="once")):
         schema: Any = tool.schema_
-        assert schema["required"] == list(schema["properties"])
+        assert schema["required"] == [p for p in schema["properties"] if p != "text_only"]
         assert schema["additionalProperties"] is False
 
 

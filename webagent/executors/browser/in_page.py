@@ -30,6 +30,7 @@ def _source(name: str, *, bare: bool = False) -> str:
 LOOK = _source("look", bare=True)
 LOOK_AND_SIGHT = _source("look")
 SIGHT = _source("sight")
+INNER = _source("inner")
 ROW = _source("row")
 SURVEY = _source("survey")
 FINDINGS = _source("findings")

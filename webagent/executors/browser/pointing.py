@@ -11,6 +11,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Iterator, Sequence
+from itertools import zip_longest
 from typing import TypeVar
 
 from playwright.async_api import ElementHandle, Error
@@ -43,9 +44,12 @@ async def outline(stage: Stage) -> str:
     return cut(whole, OUTLINE_LENGTH)
 
 
-async def point(stage: Stage, ref: str) -> Pointed | None:
-    """The element of a ref and a target that finds it alone; None when it is not there."""
-    handle = await _handle(stage, ref)
+async def point(stage: Stage, ref: str, text: str = "") -> Pointed | None:
+    """The element of a ref and a target that finds it alone; None when it is not there.
+
+    With ``text`` the smallest element below it that holds this text is meant.
+    """
+    handle = await _handle(stage, ref, text)
     if handle is None:
         return None
     raw = json.loads(str(await _asked(handle.evaluate(f"(e) => ({in_page.SIGHT})([e])")) or "null"))
@@ -58,10 +62,13 @@ async def point(stage: Stage, ref: str) -> Pointed | None:
     return None
 
 
-async def point_row(stage: Stage, ref: str, parts: Sequence[str]) -> PointedRow | None:
-    """How the list of a row's ref is read, with the refs of parts of that row."""
+async def point_row(
+    stage: Stage, ref: str, parts: Sequence[str], texts: Sequence[str] = ()
+) -> PointedRow | None:
+    """How the list of a row's ref is read, with the refs of parts of that row (and their texts)."""
     row = await _handle(stage, ref)
-    found = [await _handle(stage, part) for part in parts]
+    pairs = zip_longest(parts, texts[: len(parts)], fillvalue="")
+    found = [await _handle(stage, part, text) for part, text in pairs]
     if row is None or any(handle is None for handle in found):
         return None
     told = json.loads(str(await _asked(row.evaluate(in_page.ROW, found)) or "null"))
@@ -74,11 +81,15 @@ async def point_row(stage: Stage, ref: str, parts: Sequence[str]) -> PointedRow 
     )
 
 
-async def _handle(stage: Stage, ref: str) -> ElementHandle | None:
+async def _handle(stage: Stage, ref: str, text: str = "") -> ElementHandle | None:
     if _REF.fullmatch(ref) is None:
         return None
     handles = await _asked(stage.page.locator(f"aria-ref={ref}").element_handles())
-    return handles[0] if isinstance(handles, list) and handles else None
+    handle = handles[0] if isinstance(handles, list) and handles else None
+    if handle is None or not text:
+        return handle
+    inner = await _asked(handle.evaluate_handle(in_page.INNER, text))
+    return None if inner is None else inner.as_element()
 
 
 def _names_of(element: Element) -> Iterator[Target]:

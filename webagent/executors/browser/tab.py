@@ -237,13 +237,15 @@ class BrowserTab:
         """What a model reads of the page: roles, names and refs; "" when the page is lost."""
         return "" if self._lost() else await outline(self._stage)
 
-    async def point(self, ref: str) -> Pointed | None:
+    async def point(self, ref: str, text: str = "") -> Pointed | None:
         """The element of a ref of the newest outline, with a target that lasts."""
-        return None if self._lost() else await point(self._stage, ref)
+        return None if self._lost() else await point(self._stage, ref, text)
 
-    async def point_row(self, ref: str, parts: Sequence[str]) -> PointedRow | None:
+    async def point_row(
+        self, ref: str, parts: Sequence[str], texts: Sequence[str] = ()
+    ) -> PointedRow | None:
         """How the list of a row's ref is read, with the refs of parts of that row."""
-        return None if self._lost() else await point_row(self._stage, ref, parts)
+        return None if self._lost() else await point_row(self._stage, ref, parts, texts)
 
     async def _remade(self) -> bool:
         """Whether fields that were filled before the last input are there again, and empty."""
