@@ -296,6 +296,26 @@ async def test_a_model_that_does_not_answer_is_a_step_that_failed_not_a_crash(
     assert called.fault == fault
 
 
+async def test_what_may_have_been_written_already_is_not_done_again(tmp_path: Path):
+    recipe = RECIPE.replace(
+        "      - commit:", '      - click: button "Add"\n      - click: link "On"\n      - commit:'
+    )
+    made = stage(recipe, tmp_path)
+    lost = gone()
+    lost.at = 2
+    made.site.faults["close"] = [lost]
+    segment = [
+        "goto: http://a.test/close", 'click: button "Add one"', 'click: link "On"',
+        'commit: {click: button "Close"}',
+    ]  # fmt: skip
+    equip(made, lambda _q: told("segment", first_wrong=1, segment=segment))
+    result = await made.run()
+    assert result["close"].state == "unmet"
+    refused = [e for e in await events(made, ev.RevisionRefused) if e.rung == "model"]
+    assert "written already" in refused[0].reason
+    assert made.performed("click")["close"] == 1
+
+
 async def test_a_model_may_have_the_step_reopened_that_gave_an_old_value(tmp_path: Path):
     made = stage(RECIPE, tmp_path)
     made.site.faults["close"] = [gone()]
