@@ -30,9 +30,9 @@ from webagent.formats.yaml_places import compose, resolve
 from webagent.formats.yaml_text import written, written_block, written_pair
 
 _WIDTH = 96
-# How an output's type is expected of it.
-_TYPES = {"text": "string", "date": "string", "url": "string", "number": "number",
-          "money": "money", "boolean": "boolean", "list": "list"}  # fmt: skip
+# Types that are expected of an output. A text is not: a number that was read where a text was
+# planned is no reason to doubt an order that was sent.
+_TYPES = {"number": "number", "money": "money", "boolean": "boolean", "list": "list"}
 _KIND = re.compile(r"\s*-?\s*([a-z_]+)\s*:\s+(\S.*)", re.DOTALL)
 
 
@@ -178,18 +178,21 @@ def _expected(step: DraftedStep) -> list[Any]:
         outputs = one.get("output") if isinstance(one, dict) else None
         named |= {outputs} if isinstance(outputs, str) else set(outputs or ())
         if isinstance(outputs, dict):
-            types = {output.name: _TYPES[output.type] for output in step.outputs}
+            types = {o.name: _TYPES[o.type] for o in step.outputs if o.type in _TYPES}
             for name, bounds in outputs.items():
                 if isinstance(bounds, dict) and name in types:
                     bounds.setdefault("type", types[name])
     if step.do in PAGELESS:
         return told
-    return told + [{"output": {o.name: _bounds(o)}} for o in step.outputs if o.name not in named]
+    return told + [{"output": _given(o)} for o in step.outputs if o.name not in named]
 
 
-def _bounds(output: DraftedOutput) -> dict[str, Any]:
-    kind = _TYPES[output.type]
-    return {"type": kind, "min": output.min} if kind == "list" and output.min else {"type": kind}
+def _given(output: DraftedOutput) -> Any:
+    kind = _TYPES.get(output.type)
+    if kind is None:
+        return output.name
+    bounds = {"type": kind, "min": output.min} if kind == "list" and output.min else {"type": kind}
+    return {output.name: bounds}
 
 
 def goal_text(step: DraftedStep) -> str:
