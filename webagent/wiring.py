@@ -7,6 +7,7 @@ because Playwright, SQLAlchemy and the extractors come with the run that needs t
 
 from __future__ import annotations
 
+import json
 import secrets as chance
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -402,6 +403,7 @@ async def draft_recipe(
         BadInput: a start address or a setting is wrong. ModelUnavailable: nobody there to ask.
         DraftFailed: no draft passed; the last one is kept in the store.
     """
+    from webagent.chats.kept import KeptChat
     from webagent.core.compile import compile_plan
     from webagent.core.draft import DraftRequest
     from webagent.core.errors import DraftFailed, RecipeInvalid
@@ -430,9 +432,21 @@ async def draft_recipe(
             return error.problems
         return ()
 
+    calls: list[dict[str, Json]] = []
+
+    def keep(call: dict[str, Json]) -> None:
+        calls.append(call)
+        text = json.dumps(call, ensure_ascii=False, indent=1)
+        path = found.store / "drafts" / f"{request.recipe_id}.call-{len(calls)}.json"
+        keep_private(path, redact_all(text).encode("utf-8", "replace"))
+
     try:
         return await draft(
-            request, chat, lambda made: recipe_text(made, request, spec.model), proven, spec
+            request,
+            KeptChat(chat, keep),
+            lambda made: recipe_text(made, request, spec.model),
+            proven,
+            spec,
         )
     except DraftFailed as error:
         if error.text:

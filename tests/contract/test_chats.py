@@ -10,6 +10,7 @@ import pytest
 
 from fixtures.messages import KEY, Function, MessagesServer, text, tool_use
 from webagent.chats.claude import ClaudeChat
+from webagent.chats.kept import KeptChat
 from webagent.chats.scripted import ScriptedChat
 from webagent.core.chat import (
     ModelSpec,
@@ -50,11 +51,13 @@ class Rig:
     kind: str
     server: MessagesServer | None = None
     answers: list[Reply] = field(default_factory=list)
+    kept: list[dict[str, Any]] = field(default_factory=list)
 
     def chat(self, *answers: Reply) -> Chat:
         self.answers = list(answers)
         if self.server is None:
-            return ScriptedChat(answers)
+            scripted = ScriptedChat(answers)
+            return KeptChat(scripted, self.kept.append) if self.kind == "kept" else scripted
         return ClaudeChat(
             {"planner": ModelSpec(model="claude-test")}, api_key=KEY, base_url=self.server.base_url
         )
@@ -65,10 +68,10 @@ class Rig:
         return said + [tool_use(call.name, call.input) for call in answer.calls]
 
 
-@pytest.fixture(params=["scripted", "claude"])
+@pytest.fixture(params=["scripted", "kept", "claude"])
 def rig(request: pytest.FixtureRequest) -> Iterator[Rig]:
     made = Rig(request.param)
-    if made.kind == "scripted":
+    if made.kind != "claude":
         yield made
         return
     with MessagesServer(Function(made.blocks)) as made.server:

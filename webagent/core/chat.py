@@ -199,3 +199,16 @@ def question_text(question: Question) -> str:
         parts += [t.text for t in turn.texts]
         parts += [r.text for r in turn.results]
     return "\n".join(parts)
+
+
+def call_record(
+    question: Question, reply: Reply | None, fault: str = "", message: str = ""
+) -> dict[str, Json]:
+    """One whole call as it is kept: enough to answer the same question again without a model."""
+    return {
+        "role": question.role,
+        "question": question.model_dump(mode="json", by_alias=True),
+        "reply": None if reply is None else reply.model_dump(mode="json"),
+        "fault": fault,
+        "message": message,
+    }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from webagent.core import event as ev
 from webagent.core.base import Json
-from webagent.core.chat import ModelSpec, Question, Reply, Role, Usage
+from webagent.core.chat import ModelSpec, Question, Reply, Role, Usage, call_record
 from webagent.core.errors import ModelError
 from webagent.core.limits import Budget, LimitKind
 from webagent.engine.state import RunState, Spent
@@ -147,14 +147,9 @@ class Asking:
         spec = self.spec(question.role)
         model = reply.model if reply is not None else spec.model
         seconds = round(self.deps.clock.monotonic() - began, 3)
-        kept = {
-            "step": node, "role": question.role, "model": model,
-            "question": question.model_dump(mode="json", by_alias=True),
-            "reply": None if reply is None else reply.model_dump(mode="json"),
-            "fault": "" if error is None else error.fault,
-            "message": "" if error is None else error.message,
-            "usage": usage.model_dump(),
-        }  # fmt: skip
+        fault, message = ("", "") if error is None else (error.fault, error.message)
+        record = call_record(question, reply, fault, message)
+        kept = {"step": node, "model": model, **record, "usage": usage.model_dump()}
         text = self.deps.redact_text(json.dumps(kept, ensure_ascii=False, indent=1))
         calls = sum(s.calls for s in self.journal.state.spent.values()) + 1
         name = f"call-{calls:04d}-{question.role}.json"
@@ -164,7 +159,7 @@ class Asking:
                 step=node, role=question.role, model=model, tokens_in=usage.tokens_in,
                 tokens_out=usage.tokens_out, tokens_cached=usage.cache_read,
                 tokens_written=usage.cache_write, money=round(usage.money(spec.price), 8),
-                seconds=seconds, fault="" if error is None else error.fault, file=file,
+                seconds=seconds, fault=fault, file=file,
             )
         )  # fmt: skip
 

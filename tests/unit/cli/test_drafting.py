@@ -74,7 +74,7 @@ def test_without_a_file_the_draft_is_kept_in_the_store(
 ):
     said = webagent("plan", READ, "--json")
     assert said.json["errand"] == "Read books"
-    (kept,) = (folder / ".webagent" / "drafts").iterdir()
+    (kept,) = (folder / ".webagent" / "drafts").glob("*.yaml")
     assert str(kept.name) in said.err.replace("\n", "")
     assert webagent("check", str(kept)).code == 0
 
@@ -138,9 +138,22 @@ def test_a_draft_that_does_not_pass_is_told_and_kept(
     assert said.json["error"]["code"] == "draft_failed"
     assert "no site that the person named" in said.json["problems"][0]["message"]
     assert len(model.requests) == 3
-    (kept,) = (folder / ".webagent" / "drafts").iterdir()
+    (kept,) = (folder / ".webagent" / "drafts").glob("*.yaml")
     assert str(kept) in said.json["error"]["hint"]
     assert not (folder / "x.yaml").exists()
+
+
+def test_every_call_of_a_draft_is_kept_without_the_key(
+    webagent: Command, folder: Path, model: MessagesServer
+):
+    assert webagent("plan", "read some books", "-o", "x.yaml").code == 1
+    calls = sorted((folder / ".webagent" / "drafts").glob("*.call-*.json"))
+    assert len(calls) == len(model.requests) == 3
+    for path in calls:
+        assert path.stat().st_mode & 0o077 == 0
+        text = path.read_text("utf-8")
+        assert json.loads(text)["reply"]["data"]["steps"]
+        assert KEY not in text
 
 
 def test_nothing_runs_where_nobody_can_agree(
