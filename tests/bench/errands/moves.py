@@ -70,6 +70,9 @@ def next_move(now: Moment) -> Block:
         return tool_use("goto", {"url": goal.url})
     if _in_doubt(now):
         return tool_use("goto", {"url": now.looks_at or goal.url})
+    stale = "no longer valid" in page.alert and goal.item not in page.alert
+    if stale or "closed" in page.alert:
+        return cannot(page.alert)
     if (button := _button(now)) is not None:
         return _form(now, button)
     if page.heading in _ENTRANCES and (link := page.link_to(goal.item)) is not None and goal.item:
@@ -130,8 +133,6 @@ def _button(now: Moment) -> Part | None:
 def _form(now: Moment, button: Part) -> Block:
     goal, page = now.goal, now.page
     alert = page.alert
-    if "closed" in alert or "no longer valid" in alert:
-        return cannot(alert)
     if goal.price and not page.says(f"Price: {goal.price}"):
         return cannot(f"the slot does not cost {goal.price} any more")
     for part in page.parts:

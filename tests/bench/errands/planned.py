@@ -8,6 +8,7 @@ plan can be carried out again without a model; a new plan has none yet.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -26,6 +27,8 @@ from webagent.ports import Chat
 MOST_PLANS = 3
 REPLAY_SECONDS = 2.0
 Scripts = dict[int, list[Action]]
+# What a step gives: a code, a receipt or a price.
+_CODE = re.compile(r"[A-Z]-\d+|[\d.]+")
 
 
 @dataclass(slots=True)
@@ -56,25 +59,23 @@ class Planned:
                 return ended
             number, ended.reason = failed
             validated = len(self.known)
-            ended.lost += len(self.scripts) - 1 if self.scripts else 0
             if self.way == "restart":
                 ended.redone += validated
                 self.known.clear()
-                self.scripts = {}
             await self._make_plan(f"Step {number} failed: {ended.reason}")
             planned = [_number(line) for line in self.plan]
             if self.way == "suffix":
                 ended.redone += sum(n in self.known for n in planned)
                 for n in planned:
                     self.known.pop(n, None)
-                ended.lost -= sum(n not in planned for n in self.scripts)
-                self.scripts = {n: s for n, s in self.scripts.items() if n not in planned}
+            ended.lost += sum(n in planned and n != number for n in self.scripts)
+            self.scripts = {n: s for n, s in self.scripts.items() if n not in planned}
             ended.replanned += len(planned)
             await self.hands.begin_anew()
         return ended
 
     async def _make_plan(self, failed: str) -> None:
-        read = "\n".join(f'step_{n}.code = "{v}"' for n, v in self.known.items() if v)
+        read = "\n".join(f'step_{n}.code = "{v}"' for n, v in self.known.items())
         said = [request(self.errand), *(["Done so far:\n" + read] if read else []), failed]
         question = Question(
             role="planner",
@@ -99,7 +100,7 @@ class Planned:
                 why = await self._improvised(task)
             if why is not None:
                 return number, why
-            self.known[number] = self.hands.read.get(f"step_{number}.code", "")
+            self.known[number] = self.hands.read.get(f"step_{number}.code", "done")
         return None
 
     async def _replayed(self, task: Task) -> str | None:
@@ -110,8 +111,11 @@ class Planned:
             if not await self.hands.finds(now, REPLAY_SECONDS):
                 return f"{action.verb} did not work"
         page = newest_page(await self.hands.page())
-        if task.item and not page.says(task.item):
-            return f"the page does not show {task.item}"
+        code = self.hands.read.get(f"{task.name}.code", "")
+        if page.alert:
+            return page.alert
+        if task.item and (task.item not in page.heading or not _CODE.fullmatch(code)):
+            return f"the page does not show what {task.item} gives"
         self.kept[task.number] = self.scripts[task.number]
         return None
 
@@ -144,7 +148,7 @@ class Planned:
         return "too many moves"
 
     def _question(self, number: int, moves: list[str], page: str) -> Question:
-        read = [Text(text=f'step_{n}.code = "{v}"') for n, v in self.known.items() if v]
+        read = [Text(text=f'step_{n}.code = "{v}"') for n, v in self.known.items()]
         if read:
             read[-1] = read[-1].model_copy(update={"cached": True})
         now = "\n".join([f"Now: step {number}", "Moves so far:", *moves])

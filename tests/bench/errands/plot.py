@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tests.bench.errands.cells import Cell
+    from tests.bench.errands.faulty import Row
 
 # Told apart by brightness too; readable on white and on dark grey.
 COLOURS = {
@@ -140,3 +141,63 @@ def _short(value: float) -> str:
         if value >= size:
             return f"{value / size:g}{unit}"
     return f"{value:g}"
+
+
+def locality_svg(rows: Sequence[Row]) -> str:
+    """By agent: steps done or planned again, writes repeated and lost, tokens above the control."""
+    sizes = sorted({r.size for r in rows})
+    agents = list(dict.fromkeys(r.agent for r in rows))
+    base = {(r.agent, r.size): r for r in rows if not r.fault}
+    columns: tuple[tuple[str, Callable[[Row], float]], ...] = (
+        ("steps planned again", lambda r: float(r.replanned + r.reopened)),
+        ("steps executed again", lambda r: float(r.again)),
+        ("writes repeated or wrong, per 100 faults", lambda r: 100.0 * (r.repeated + r.wrong)),
+        ("extra tokens", lambda r: float(max(r.tokens - base[r.agent, r.size].tokens, 0))),
+    )
+    inner = []
+    for column, (title, of) in enumerate(columns):
+        bars: dict[str, list[tuple[str, float]]] = {}
+        for agent in agents:
+            for size in sizes:
+                found = [of(r) for r in rows if (r.agent, r.size) == (agent, size) and r.fault]
+                if found and not (column == 0 and agent in ("FULL", "WINDOW")):
+                    bars.setdefault(agent, []).append((f"{size}", sum(found) / len(found)))
+        x, y = 10 + 330 * (column % 2), 4 + 240 * (column // 2)
+        inner.append(_bars(title, bars, x, y))
+    inner.append(legend(agents, 40, 510))
+    about = "What one fault costs, by agent and number of steps, simulated model"
+    return svg(680, 522, "".join(inner), about)
+
+
+def _bars(title: str, groups: Mapping[str, Sequence[tuple[str, float]]], x: int, y: int) -> str:
+    """Groups of bars over their labels; each bar's value stands on it."""
+    every = [value for bars in groups.values() for _, value in bars]
+    most, left = max([*every, 1e-9]), float(x + 14)
+    slot = 300 / max(len(every) + len(groups), 1)
+    floor, height = y + 200.0, 150.0
+    out = [words(x + 14, y + 18, f"{title} (mean)", more=' font-weight="bold"')]
+    out.append(f'<path d="M{x + 14} {floor}H{x + 318}" stroke="#9ca3af"/>')
+    for name, bars in groups.items():
+        for label, value in bars:
+            tall = height * value / most
+            out.append(
+                f'<rect x="{left:.1f}" y="{floor - tall:.1f}" width="{slot - 3:.1f}" '
+                f'height="{tall:.1f}" fill="{COLOURS[name]}"/>'
+            )
+            small = ' font-size="9"'
+            at = left + (slot - 3) / 2
+            out.append(
+                words(at, floor - tall - 4, _short_value(value), anchor="middle", more=small)
+            )
+            out.append(words(at, floor + 13, label, anchor="middle", more=small))
+            left += slot
+        left += slot
+    out.append(words(x + 166, floor + 27, "steps of the errand", anchor="middle"))
+    return "".join(out)
+
+
+def _short_value(value: float) -> str:
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.0f}{unit}"
+    return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
