@@ -85,10 +85,11 @@ class Cell:
 
 def measure(agent: str, shape: Shape, size: int, seed: int = 4) -> Cell:
     """One cell of the ladder, in this process."""
-    return asyncio.run(_measure(agent, shape, size, seed))
+    return asyncio.run(measured(agent, shape, size, seed))
 
 
-async def _measure(agent: str, shape: Shape, size: int, seed: int) -> Cell:
+async def measured(agent: str, shape: Shape, size: int, seed: int = 4) -> Cell:
+    """One cell of the ladder."""
     errand = make_errand(shape, size, seed)
     with stage(seed) as here:
         books = here.sites.begin(errand)

@@ -80,10 +80,11 @@ def _fits(errand: Errand, number: int, kind: FaultKind) -> bool:
 
 def measure(agent: str, size: int, faults: Sequence[tuple[FaultKind, int]]) -> list[Row]:
     """The control and every fault (kind, per cent of the way), in this process."""
-    return asyncio.run(_measure(agent, size, faults))
+    return asyncio.run(measured(agent, size, faults))
 
 
-async def _measure(agent: str, size: int, faults: Sequence[tuple[FaultKind, int]]) -> list[Row]:
+async def measured(agent: str, size: int, faults: Sequence[tuple[FaultKind, int]]) -> list[Row]:
+    """The control and every fault."""
     errand = make_errand("chain", size)
     rows: list[Row] = []
     seen: set[Fault] = set()

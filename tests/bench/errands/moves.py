@@ -140,12 +140,12 @@ def _form(now: Moment, button: Part) -> Block:
         if wanted is None:
             continue
         value, written = wanted
-        if page.chosen(part) == value:
+        if not value and not (now.errs and page.chosen(part) == now.wrong):
+            return _err(now, part)
+        if not value or page.chosen(part) == value:
             continue
         if part.role == "combobox":
             return tool_use("select", {"ref": part.ref, "option": value})
-        if not value:
-            return _err(now, part)
         return tool_use("fill", {"ref": part.ref, "value": written})
     if alert:
         return cannot(alert)
@@ -168,6 +168,6 @@ def _wanted(now: Moment, part: Part) -> tuple[str, str] | None:
 
 def _err(now: Moment, part: Part) -> Block:
     """The fact is not in the prompt: it gives up, or makes something up."""
-    if now.errs and now.page.chosen(part) != now.wrong:
+    if now.errs:
         return tool_use("fill", {"ref": part.ref, "value": now.wrong})
     return cannot(f"I do not know what goes into {part.name}")
