@@ -113,27 +113,24 @@ class Run:
 
 
 def _schedule(plan: Plan, took: Mapping[str, float], tabs: int) -> dict[str, float]:
-    """When each step would end, begun in the plan's order as soon as needs and a tab allow it."""
+    """When each step would end: whenever one ends, all that may begin do, in the plan's order."""
     ended: dict[str, float] = {}
-    free = [0.0] * max(tabs, 1)
-    writes_end = 0.0
+    running: dict[str, float] = {}
+    writing: str | None = None
     left = list(plan.steps)
-    while left:
-        ready = {
-            s.path: max((ended[n] for n in s.needs), default=0.0)
-            for s in left
-            if all(n in ended for n in s.needs)
-        }
-        step = min((s for s in left if s.path in ready), key=lambda s: ready[s.path])
-        left.remove(step)
-        seconds, begin = took.get(step.path, 0.0), ready[step.path]
-        if step.do != "compare":
-            tab = min(range(len(free)), key=free.__getitem__)
-            begin = max(begin, free[tab], writes_end if step.effect == "once" else 0.0)
-            free[tab] = begin + seconds
-        if step.effect == "once":
-            writes_end = begin + seconds
-        ended[step.path] = begin + seconds
+    now = 0.0
+    while left or running:
+        for step in list(left):
+            paged = step.do != "compare"
+            if any(need not in ended for need in step.needs) or (paged and len(running) >= tabs):
+                continue
+            if step.effect == "once" and writing in running:
+                continue
+            writing = step.path if step.effect == "once" else writing
+            running[step.path] = now + took.get(step.path, 0.0)
+            left.remove(step)
+        first = min(running, key=running.__getitem__)
+        now = ended[first] = running.pop(first)
     return ended
 
 
