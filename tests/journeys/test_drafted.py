@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fixtures.messages import KEY, Function, MessagesServer, text
-from tests.journeys.journey import Journey
+from tests.journeys.journey import RECIPES, Journey
 from tests.journeys.test_cli import ended
 from tests.journeys.test_models import Seen, order, search, use
 from tests.unit.planners.claude.prepared import PREPARED
@@ -51,7 +51,61 @@ def search_b(seen: Seen) -> list[Any]:
     return use("read_list", name="offers", row_ref=row, fields=fields)
 
 
+def find(seen: Seen) -> list[Any]:
+    """Sends the search form, and reads the table that it gives."""
+    if seen.on("about:blank"):
+        return use("goto", url="http://forms.test/find")
+    if "fill" not in seen.moves:
+        return use("fill", ref=seen.ref('textbox "Title"'), value="{{ title }}")
+    if "click" not in seen.moves:
+        return use("click", ref=seen.ref('button "Find books"'))
+    if "read list" not in seen.moves:
+        row = re.findall(r"- row [^\n]*?\[ref=(\w+)\]", seen.page)[1]
+        seen.page = seen.page[seen.page.index(f"[ref={row}]") :]
+        cells = re.findall(r"- cell [^\n]*?\[ref=(\w+)\]", seen.page)
+        fields = [
+            {"name": name, "ref": ref, "type": type_, "attr": ""}
+            for name, type_, ref in zip(
+                ("title", "author", "year"), ("text", "text", "number"), cells, strict=False
+            )
+        ]
+        return use("read_list", name="books", row_ref=row, fields=fields)
+    return use("done")
+
+
+def clock(seen: Seen) -> list[Any]:
+    """Reads what stands on one page."""
+    if seen.on("about:blank"):
+        return use("goto", url="http://listing.test/watch")
+    for name, type_, words in (("price", "money", "[€$]"), ("state", "text", "State|stock|sale")):
+        if f"read {name}" not in seen.moves:
+            found = re.search(rf"\[ref=(\w+)\]: [^\n]*(?:{words})", seen.page)
+            assert found is not None, seen.page
+            return use("read", name=name, ref=found[1], type=type_)
+    return use("done")
+
+
+def add(seen: Seen) -> list[Any]:
+    """Fills one person's form; what it is sent by is the commit; then reads the reference."""
+    if "commit" not in seen.tools:
+        if "read reference" in seen.moves:
+            return use("done")
+        number = re.search(r"P-\d+", seen.page)
+        line = re.search(r"\[ref=(\w+)\]: [^\n]*P-\d+", seen.page)
+        assert number is not None, seen.page
+        assert line is not None, seen.page
+        return use("read", name="reference", ref=line[1], type="text", text_only=number[0])
+    if seen.on("about:blank"):
+        return use("goto", url="http://forms.test/people/new")
+    for field, value in (("Name", "name"), ("E-mail", "email"), ("City", "city")):
+        if f'textbox "{field}"' not in seen.moves:
+            ref = seen.ref(f'textbox "{field}"')
+            return use("fill", ref=ref, value=f"{{{{ item.{value} }}}}")
+    return use("commit", ref=seen.ref('button "Add person"'))
+
+
 WORKERS: dict[str, Worker] = {
+    "find": find, "clock": clock, "add": add,
     "sign_in": sign_in, "search_a": search, "search_b": search_b, "order_a": order,
     "order_b": order,
 }  # fmt: skip
@@ -89,7 +143,13 @@ def serve(journey: Journey) -> Iterator[Callable[[str], MessagesServer]]:
         server.stop()
 
 
-@pytest.mark.parametrize("name", ["sign_in_shop_a", "sign_in_ledger_bank", "compare_and_order"])
+RUN = [
+    "sign_in_shop_a", "sign_in_ledger_bank", "compare_and_order", "find_book", "watch_price",
+    "add_people",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUN)
 async def test_a_drafted_recipe_runs_without_an_edit(
     journey: Journey, serve: Callable[[str], MessagesServer], name: str
 ):
@@ -97,6 +157,8 @@ async def test_a_drafted_recipe_runs_without_an_edit(
     file = str(journey.folder / "drafted.yaml")
     drafted = ended(journey.command("plan", PREPARED[name][0], "-o", file))
     assert drafted.code == 0, drafted
+    for given in RECIPES.glob("*.csv"):
+        (journey.folder / given.name).write_bytes(given.read_bytes())
     result = await journey.run(journey.folder / "drafted.yaml", unattended=True)
     assert (result.status, result.exit_code) == ("met", 0), (result.reason, result.steps)
     if name == "compare_and_order":

@@ -107,6 +107,7 @@ class DraftedStep(Frozen):
     session: str = ""
     for_each: str = ""
     key: str = ""
+    allow_failed: str = ""
     effect: Literal["", "none", "repeatable", "once"] = ""
     once_name: str = ""
     once_key: str = ""

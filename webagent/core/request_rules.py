@@ -169,6 +169,8 @@ _PREPARES = frozenset(
         "locale",
         "filter",
         "search",
+        "find",
+        "lookup",
         "login",
         "signin",
     ]

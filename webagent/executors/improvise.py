@@ -17,6 +17,7 @@ from webagent.core.action import (
     Check,
     Click,
     Commit,
+    DownloadBy,
     Entry,
     FieldRead,
     Fill,
@@ -123,6 +124,9 @@ _MOVES = (
     _tool("check", "Tick a checkbox or choose a radio button.", ref=_REF),
     _tool("uncheck", "Untick a checkbox.", ref=_REF),
     _tool("press", "Press a key where the focus is, such as Enter.", key=_TEXT),
+    _tool(
+        "download", "Click what gives a file, and keep the file as an output.", name=_TEXT, ref=_REF
+    ),
     _tool("back", "Go one page back."),
     _tool("scroll", "Scroll down, where a page loads more."),
     _tool("wait", "Wait until a text is shown.", text=_TEXT),
@@ -312,6 +316,10 @@ class _Work:
                 self._wanted(given["name"])
                 spec = FieldRead(target=target, type=given["type"])
                 return Read(outputs={str(given["name"]): spec}), f"read {given['name']} from {told}"
+            case "download":
+                self._wanted(given["name"])
+                name = str(given["name"])
+                return DownloadBy(target=target, name=name), f"download {name} by {told}"
             case "read_table":
                 self._wanted(given["name"])
                 table = TableRead(table=target)

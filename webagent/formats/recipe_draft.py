@@ -146,6 +146,7 @@ def _data(step: DraftedStep) -> dict[str, Any]:
         made["session"] = step.session
     made["for_each"] = step.for_each
     made["key"] = step.key
+    made["allow_failed"] = step.allow_failed
     if step.effect and step.effect != KIND_EFFECTS[step.do]:
         made["effect"] = step.effect
     if step.once_key or step.once_name:

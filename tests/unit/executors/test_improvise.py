@@ -139,7 +139,19 @@ def names(*args: Any, **more: Any) -> list[str]:
 
 # -- tools -----------------------------------------------------------------------------------
 
-MOVES = ["goto", "click", "fill", "select", "check", "uncheck", "press", "back", "scroll", "wait"]
+MOVES = [
+    "goto",
+    "click",
+    "fill",
+    "select",
+    "check",
+    "uncheck",
+    "press",
+    "download",
+    "back",
+    "scroll",
+]
+MOVES += ["wait"]
 READS = ["read", "read_list", "read_table"]
 ENDS = ["done", "cannot"]
 

@@ -68,6 +68,7 @@ _STEP = _object(
     ("name", "do", "goal", "why", "expect"),
     name=_TEXT, do=_enum(*get_args(StepKind)), goal=_TEXT, why=_TEXT, start=_TEXT, origins=_TEXTS,
     needs=_TEXTS, when=_TEXT, continues=_TEXT, session=_TEXT, for_each=_TEXT, key=_TEXT,
+    allow_failed=_TEXT,
     effect=_enum("none", "repeatable", "once"), once_name=_TEXT, once_key=_TEXT,
     before_commit=_TEXTS, expect=_TEXTS, outputs=_list(_OUTPUT), seconds=_COUNT, pages=_COUNT,
     question=_TEXT, options=_TEXTS, where=_TEXT, order=_TEXTS, take=_COUNT, **{"from": _TEXT},

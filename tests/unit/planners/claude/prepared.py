@@ -280,6 +280,7 @@ PREPARED: dict[str, tuple[str, Answer]] = {
                 'element: heading "Saved"',
                 for_each="{{ people }}",
                 key="item.email",
+                allow_failed="1",
                 once_key="{{ item.email }}",
                 start="http://forms.test/people/new",
                 before_commit=['value: {textbox "E-mail": "{{ item.email }}"}'],
