@@ -83,11 +83,11 @@ def bars(rows: Sequence[Row]) -> dict[str, Bar]:
 
 
 def _growth(ours: Sequence[Row]) -> Bar | None:
-    """The largest ratio over faults that take a model; what took none may take none."""
+    """The largest ratio over the faults that took a model; each fault by the median of places."""
     sizes = sorted({r.size for r in ours})
     took: dict[tuple[str, int], list[float]] = defaultdict(list)
     for row in ours:
-        if row.fault and row.place == 50:
+        if row.fault:
             took[row.fault, row.size].append(float(row.tokens))
     ratios = [
         median(took[fault, sizes[-1]]) / max(median(took[fault, sizes[0]]), 1.0)
