@@ -1,7 +1,7 @@
 """What one fault takes along: `make bench NAME=locality`, `SIZES=5 AGENTS=OURS,FULL` for a part.
 
 Eleven faults, each at 10, 50 and 90 % of the way through a chain of steps of which every fifth
-writes (`tests.bench.errands.site`), for five agents. An errand is done once without a fault, so
+writes (`tests.bench.errands.faults`), for five agents. An errand is done once without a fault, so
 that those who keep a plan have one (OURS its segments, RESTART and SUFFIX the moves of each step);
 then again without a fault, which is the control, and with each fault. Counted: the journal's or the
 agent's steps, the sites' own ledger, tokens and pages above the control.
@@ -26,9 +26,9 @@ from pathlib import Path
 
 from tests.bench.errands import faulty
 from tests.bench.errands.cells import AGENTS, OURS
+from tests.bench.errands.faults import FAULTS, FaultKind
 from tests.bench.errands.faulty import Row
 from tests.bench.errands.plot import locality_svg
-from tests.bench.errands.site import FAULTS, FaultKind
 from tests.bench.parts import figures
 from tests.bench.parts.figures import Bar, median
 from webagent.core.errors import BrowserNotFound

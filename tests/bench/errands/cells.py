@@ -12,12 +12,12 @@ from pathlib import Path
 
 from fixtures.messages import KEY, MessagesServer
 from tests.bench.errands import agents, ours
+from tests.bench.errands.faults import Books
 from tests.bench.errands.hands import Hands
 from tests.bench.errands.meter import MODEL, Meter, Metered
 from tests.bench.errands.model import SimulatedModel
 from tests.bench.errands.planned import Planned
 from tests.bench.errands.served import DeskServer
-from tests.bench.errands.site import Books
 from tests.bench.errands.task import Errand, Shape, make_errand
 from webagent.chats.claude import ClaudeChat
 from webagent.core.chat import ROLES, ModelSpec

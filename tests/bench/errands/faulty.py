@@ -16,10 +16,10 @@ from typing import Literal
 
 from tests.bench.errands import agents, ours
 from tests.bench.errands.cells import FULL, OURS, RESTART, WINDOW, Stage, stage
+from tests.bench.errands.faults import WRITE_FAULTS, Books, Fault, FaultKind
 from tests.bench.errands.hands import Hands
 from tests.bench.errands.meter import Meter, Metered
 from tests.bench.errands.planned import Planned, Scripts
-from tests.bench.errands.site import WRITE_FAULTS, Books, Fault, FaultKind
 from tests.bench.errands.task import Errand, make_errand
 from webagent.core.plan import Plan
 

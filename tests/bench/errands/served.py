@@ -7,7 +7,8 @@ from typing import cast
 
 from starlette.types import Receive, Scope, Send
 
-from tests.bench.errands.site import HOSTS, Books, Desk, Fault
+from tests.bench.errands.faults import Books, Fault
+from tests.bench.errands.site import HOSTS, Desk
 from tests.bench.errands.task import Errand
 from webagent.demo.ledger import Ledger, TransitionLog
 from webagent.demo.serving import HostServer

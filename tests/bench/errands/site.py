@@ -2,7 +2,7 @@
 
 One application for both names. It knows the errand, checks every form on its own, and keeps a
 ledger: each booking that was applied, each page that was loaded. One fault at one step can be
-switched on; what it does is told in `FaultKind`.
+switched on; what it does is told in `faults.FaultKind`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -20,6 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tests.bench.errands import markup
+from tests.bench.errands.faults import Books, Fault, FaultKind
 from tests.bench.errands.task import (
     BOOK,
     DEPARTMENTS,
@@ -32,45 +31,6 @@ from tests.bench.errands.task import (
     make_errand,
 )
 from webagent.demo.behaviour import hang_up
-
-FaultKind: TypeAlias = Literal[
-    "element moved",        # the form stands elsewhere on the page, in other elements
-    "label changed",        # a field and the button have other names
-    "page inserted",        # a notice comes first, with a link onwards
-    "page moved",           # 404, with a link to where it went
-    "session lost",         # the desk has forgotten who is signed in
-    "wrong item preselected",  # a new choice in the form, with another ticket chosen in it
-    "price changed",        # the slot costs more than was agreed
-    "value gone upstream",  # the code from before is no longer valid: its ticket has a new one
-    "write applied, then 503",
-    "write applied, then cut",
-    "write refused",        # the slot is closed: 409, always
-]  # fmt: skip
-FAULTS: tuple[FaultKind, ...] = get_args(FaultKind)
-WRITE_FAULTS = frozenset({
-    "price changed", "write applied, then 503", "write applied, then cut", "write refused"
-})  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What goes wrong at which step."""
-
-    kind: FaultKind
-    number: int
-
-
-@dataclass(slots=True)
-class Books:
-    """What the sites keep: bookings (slot, price, code) in order, and pages that were loaded."""
-
-    bookings: list[tuple[str, str, str]] = field(default_factory=list)
-    pages: list[str] = field(default_factory=list)
-    attempts: int = 0
-
-    def writes(self, slot: str) -> int:
-        """How often a slot was booked."""
-        return sum(booked == slot for booked, _, _ in self.bookings)
 
 
 class Desk:

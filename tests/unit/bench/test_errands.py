@@ -6,9 +6,9 @@ from typing import Self
 import httpx
 import pytest
 
+from tests.bench.errands.faults import FAULTS, WRITE_FAULTS, Fault
 from tests.bench.errands.faulty import fault_at
 from tests.bench.errands.served import DeskServer
-from tests.bench.errands.site import FAULTS, WRITE_FAULTS, Fault
 from tests.bench.errands.task import (
     BOOK,
     DESK,
