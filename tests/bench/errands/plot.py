@@ -71,7 +71,7 @@ def legend(names: Sequence[str], x: float, y: float) -> str:
     """Names beside their colours, in one row."""
     out = []
     for index, name in enumerate(names):
-        at = x + 120 * index
+        at = x + 138 * index
         out.append(f'<rect x="{at}" y="{y - 9}" width="18" height="9" fill="{_colour(name)}"/>')
         out.append(words(at + 23, y, name))
     return "".join(out)
@@ -146,7 +146,7 @@ def _short(value: float) -> str:
 def locality_svg(rows: Sequence[Row]) -> str:
     """By agent: steps done or planned again, writes repeated and lost, tokens above the control."""
     sizes = sorted({r.size for r in rows})
-    agents = list(dict.fromkeys(r.agent for r in rows))
+    agents = [a for a in COLOURS if any(r.agent == a for r in rows)]
     base = {(r.agent, r.size): r for r in rows if not r.fault}
     columns: tuple[tuple[str, Callable[[Row], float]], ...] = (
         ("steps planned again", lambda r: float(r.replanned + r.reopened)),
@@ -164,7 +164,7 @@ def locality_svg(rows: Sequence[Row]) -> str:
                     bars.setdefault(agent, []).append((f"{size}", sum(found) / len(found)))
         x, y = 10 + 330 * (column % 2), 4 + 240 * (column // 2)
         inner.append(_bars(title, bars, x, y))
-    inner.append(legend(agents, 40, 510))
+    inner.append(legend(agents, 24, 510))
     about = "What one fault costs, by agent and number of steps, simulated model"
     return svg(680, 522, "".join(inner), about)
 
