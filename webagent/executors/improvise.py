@@ -218,6 +218,9 @@ class _Work:
                         return None
                 case _:
                     await self._move(call, page)
+                    # The last read leaves nothing to ask for: a call for the word "done" is saved.
+                    if call.name.startswith("read") and not self._idle and not await self._unmet():
+                        return None
             if self._idle >= MOST_IDLE:
                 return Cannot(reason=f"{self._idle} moves in a row brought nothing")
         return Cannot(reason=f"it was not done after {MOST_MOVES} moves")

@@ -53,8 +53,11 @@ from webagent.executors.improvise import (
 class OwnHands:
     """`ports.Hands` on a page of buttons e1 to e9: every move works but those that were said."""
 
-    def __init__(self, *unmet: str, failing: Sequence[str] = ()) -> None:
+    def __init__(
+        self, *unmet: str, failing: Sequence[str] = (), wanted: Sequence[str] = ()
+    ) -> None:
         self.left = list(unmet)
+        self.wanted = wanted
         self.failing = failing
         self.moved: list[Action] = []
         self.seen = 0
@@ -68,7 +71,8 @@ class OwnHands:
         return Observation(url="http://a.test/", title="Shop", outline=outline)
 
     async def unmet(self) -> tuple[str, ...]:
-        return tuple(self.left)
+        read = {n for action in self.moved if isinstance(action, Read) for n in action.outputs}
+        return (*self.left, *(f"output {n} was not read" for n in self.wanted if n not in read))
 
     async def point(self, ref: str, text: str = "") -> Pointed | None:
         if text:
@@ -237,8 +241,9 @@ async def test_lists_and_tables_are_read_by_a_row_and_its_parts():
         {"name": "all", "ref": "e1", "type": "text", "attr": ""},
     ]
     answer, chat = await compose(
-        OwnHands(), use("read_list", name="rows", row_ref="e1", fields=fields),
-        use("read_table", name="table", ref="e4"), DONE, outputs=("rows", "table"),
+        OwnHands(wanted=("rows", "table")),
+        use("read_list", name="rows", row_ref="e1", fields=fields),
+        use("read_table", name="table", ref="e4"), outputs=("rows", "table"),
     )  # fmt: skip
     assert not isinstance(answer, Cannot)
     first, second = answer
@@ -280,10 +285,19 @@ async def test_a_move_that_failed_is_told_on_one_line_and_is_not_in_the_segment(
     assert '1. check button "Go e1": did not work: it is disabled\n' in told(chat.questions[1])
 
 
+async def test_the_read_that_leaves_nothing_open_ends_the_work_without_a_call_more():
+    read = use("read", name="price", ref="e1", type="text")
+    answer, chat = await compose(OwnHands(wanted=("price",)), GO, read)
+    assert not isinstance(answer, Cannot)
+    assert [a.verb for a in answer] == ["click", "read"]
+    assert len(chat.questions) == 2
+
+
 async def test_what_was_read_is_told():
-    hands = OwnHands()
+    hands = OwnHands("text Thank you")
     hands.values = {"price": {"amount": 12.5}}
-    _, chat = await compose(hands, use("read", name="price", ref="e1", type="money"), DONE)
+    cannot = use("cannot", reason="no thanks")
+    _, chat = await compose(hands, use("read", name="price", ref="e1", type="money"), cannot)
     assert '1. read price from button "Go e1": done; price = {"amount": 12.5}' in told(
         chat.questions[1]
     )

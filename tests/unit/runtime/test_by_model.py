@@ -422,7 +422,7 @@ async def test_every_call_is_told_by_role_and_step_and_kept_whole(tmp_path: Path
     spec = ModelSpec(model="simulated", price=Price(input=2.0, output=10.0))
     equip(made, moves(*LOOK), executor=spec)
     result = await made.run()
-    assert result.models["executor"].calls == 5
+    assert result.models["executor"].calls == 4
     cost = result["look"].models
     assert cost is not None
     assert cost.money == pytest.approx(result.models["executor"].money)
