@@ -145,7 +145,7 @@ HEADS = [
         HEAD + "sites: [«a.example]\nsteps:\n" + GOOD.replace("a.ex", "a.ex"),
         ("is not an origin",),
     ),
-    Case("models", HEAD + "«models: {planner: x}\nsteps:\n" + GOOD, ("not built yet",)),
+    Case("a role", HEAD + "models: {planner: x, «reeder: y}\nsteps:\n" + GOOD, ("reeder",)),
     Case(
         "a step's name with a dash",
         HEAD + "steps:\n" + GOOD + f"  «go-on:\n    do: read\n{SEGMENT}{EXPECT}",

@@ -47,10 +47,17 @@ def condensed(moves: Sequence[Move], values: Mapping[str, Json]) -> tuple[Action
       there, or somebody goes back there.
     - Of several entries into one field the last holds, where nothing was done between them.
     """
-    kept = _last_reads([m for m in moves if not isinstance(m.action, Scroll)])
-    kept = _last_entries(_from_gotos(_without_turns(kept)))
+    kept = [m for m in moves if not isinstance(m.action, Scroll)]
+    shorter = _shorter(kept)
+    # Whom nobody goes back to any more is superfluous too.
+    while len(shorter) < len(kept):
+        kept, shorter = shorter, _shorter(shorter)
     known = _known(values)
     return tuple(_referring(m.action, known) for m in kept)
+
+
+def _shorter(moves: Sequence[Move]) -> list[Move]:
+    return _last_entries(_from_gotos(_without_turns(_last_reads(moves))))
 
 
 def _last_reads(moves: Sequence[Move]) -> list[Move]:

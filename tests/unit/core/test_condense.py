@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, quote_plus, unquote, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webagent.core.action import (
@@ -369,6 +369,7 @@ def test_no_write_is_dropped_and_the_last_goto_is_reached(steps: list[str]):
 
 
 @given(STEPS)
+@example(["goto a", "goto a", "write", "back", "goto a"])
 def test_condensing_twice_changes_nothing_more(steps: list[str]):
     moves, _ = walked(steps)
     once = condensed(moves, {})

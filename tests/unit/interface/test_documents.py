@@ -38,7 +38,7 @@ def test_the_readmes_recipe_and_python_example_work(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(wiring, "browser_factory", factory)
-    [recipe] = blocks(README, "yaml")
+    [recipe] = [block for block in blocks(README, "yaml") if block.startswith("webagent: 1")]
     (tmp_path / "first.yaml").write_text(recipe, "utf-8")
     [example] = blocks(README, "python")
     exec(compile(example, "README.md", "exec"), {})
