@@ -42,10 +42,11 @@ async def test_the_errand_ends_met(
     for host in hosts:
         journey.sites.set_face(host, face)
     result = first = await journey.run(recipe, until=until)
-    if face == "slow" and first.exit_code:
+    for _ in range(2):
         # The page was made anew between the last look at it and the click, on a machine that is
         # busy: in a chain nothing is tried again for that, and the run goes on by a resume.
-        result = await journey.resume(first.run)
+        if face == "slow" and result.exit_code:
+            result = await journey.resume(first.run)
     assert result.exit_code == 0, (result.reason, result.steps)
     assert result.status == ("met" if until is None else "parked")
     counted = Counter(write.kind for write in journey.sites.ledger.writes())
